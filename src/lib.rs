@@ -1,1 +1,13 @@
-//! x
+//! Moves legacy event and saga documents to tenant-carrying keys.
+//!
+//! ```text
+//!          scan                 sort                     rewrite                  write                  compare
+//! store ──────────▶ documents ─────────▶ archive ─────────────────▶ archive ─────────────▶ store ─────────────────▶ verdict
+//!       export                 export             rekey + checks             import               verify (and prune)
+//! ```
+
+pub mod check;
+pub mod document;
+mod error;
+
+pub use error::{Error, ErrorKind, Result};

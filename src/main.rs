@@ -1,1 +1,3 @@
-fn main(){}
+//! The `rekey` command.
+
+fn main() {}

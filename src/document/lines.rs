@@ -31,7 +31,7 @@ impl Lines {
     }
 
     /// The documents in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         self.ends.iter().zip(starts).map(|(end, start)| &self.bytes[start..*end])
     }

@@ -9,5 +9,6 @@
 pub mod check;
 pub mod document;
 mod error;
+pub mod journal;
 
 pub use error::{Error, ErrorKind, Result};

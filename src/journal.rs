@@ -1,0 +1,301 @@
+//! What a writing command has finished, so that it can be killed anywhere and run again.
+//!
+//! One journal for each (command, archive digest, target), beside the archive or in `--state-dir`. It is
+//! JSON lines: a header that pins the run's context, an intent before each first send, a line for each
+//! finished range, and a last line when all is done. A torn last line is the mark of a crash and is cut
+//! off. Only an unfinished journal is resumed; after a finished one everything is read back.
+
+mod ranges;
+mod record;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+pub use ranges::Ranges;
+pub use record::{Context, Done, Tally};
+use record::Record;
+use sha2::{Digest, Sha256};
+
+use crate::{Error, Result};
+
+/// An open journal; the file is locked until it is dropped.
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    done: Ranges,
+    intended: Ranges,
+    tally: Tally,
+    conflicts: Vec<String>,
+    resumed: bool,
+}
+
+impl Journal {
+    /// Opens the journal for `context` in `folder`, resuming an unfinished one.
+    ///
+    /// # Errors
+    /// Usage: another run holds the journal, or an unfinished one has another context (both are shown).
+    /// File: it cannot be read, written or locked, or is damaged before its last line.
+    pub fn open(folder: &Path, context: &Context) -> Result<Self> {
+        let path = folder.join(file_name(context));
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|e| Error::io("open the journal", &path, e))?;
+        lock(&file, &path)?;
+        let Replayed { header, finished, end, done, intended, tally, conflicts } = replay(&file, &path)?;
+        let mut journal =
+            Self { path, file, done, intended, tally, conflicts, resumed: header.is_some() && !finished };
+        match header {
+            Some(earlier) if !finished => {
+                refuse_other_context(&earlier, context, &journal.path)?;
+                journal.cut_to(end)?;
+            }
+            _ => journal.restart(context)?,
+        }
+        Ok(journal)
+    }
+
+    /// Whether an unfinished journal of an earlier run is being continued.
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// The documents (by their position in the archive, from 0) that have a final outcome.
+    pub fn done(&self) -> &Ranges {
+        &self.done
+    }
+
+    /// Whether `[from, to)` was sent before without its outcome being recorded.
+    pub fn was_intended(&self, from: u64, to: u64) -> bool {
+        self.intended.overlaps(from, to)
+    }
+
+    /// What the finished ranges came to, earlier runs included.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The keys of the documents in conflict, earlier runs included.
+    pub fn conflicts(&self) -> &[String] {
+        &self.conflicts
+    }
+
+    /// Notes that `[from, to)` is about to be sent for the first time; on disk when it returns.
+    pub fn intend(&mut self, from: u64, to: u64) -> Result<()> {
+        self.intended.insert(from, to);
+        self.append(&Record::Intent { from, to })
+    }
+
+    /// Notes the final outcome of a range; on disk when it returns.
+    pub fn finish_range(&mut self, done: Done) -> Result<()> {
+        self.done.insert(done.from, done.to);
+        self.tally.add(&done.tally);
+        self.conflicts.extend(done.conflicts.iter().cloned());
+        self.append(&Record::Done(done))
+    }
+
+    /// Notes that the whole run is done.
+    pub fn finish(mut self) -> Result<()> {
+        self.append(&Record::Finished)
+    }
+
+    /// The journal's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn append(&mut self, record: &Record) -> Result<()> {
+        let mut line = serde_json::to_vec(record)
+            .map_err(|e| Error::caused(crate::ErrorKind::Bug, "Cannot write a journal record", e))?;
+        line.push(b'\n');
+        self.file
+            .write_all(&line)
+            .and_then(|()| self.file.sync_data())
+            .map_err(|e| Error::io("write the journal", &self.path, e))
+    }
+
+    fn cut_to(&mut self, end: u64) -> Result<()> {
+        self.file
+            .set_len(end)
+            .and_then(|()| self.file.seek(SeekFrom::Start(end)).map(drop))
+            .map_err(|e| Error::io("cut the torn end off the journal", &self.path, e))
+    }
+
+    fn restart(&mut self, context: &Context) -> Result<()> {
+        self.cut_to(0)?;
+        self.done = Ranges::default();
+        self.intended = Ranges::default();
+        self.tally = Tally::default();
+        self.conflicts.clear();
+        self.append(&Record::Begin(context.clone()))?;
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io("sync the folder", folder, e))
+    }
+}
+
+/// The journal's name: the archive's name, the command, and a digest of what else it is bound to.
+fn file_name(context: &Context) -> String {
+    let mut hasher = Sha256::new();
+    for part in [&context.archive_sha256, &context.target] {
+        hasher.update(part.as_bytes());
+        hasher.update([0]);
+    }
+    format!("{}.{}-{}.journal", context.archive, context.command, &hex::encode(hasher.finalize())[..12])
+}
+
+fn lock(file: &File, path: &Path) -> Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::usage(format!("Another run is working with the journal {path:?}; nothing was done"))
+                .hint("Wait for the other run, or stop it and run this command again to resume."))
+        }
+        Err(TryLockError::Error(e)) => Err(Error::io("lock the journal", path, e)),
+    }
+}
+
+#[derive(Default)]
+struct Replayed {
+    header: Option<Context>,
+    finished: bool,
+    end: u64,
+    done: Ranges,
+    intended: Ranges,
+    tally: Tally,
+    conflicts: Vec<String>,
+}
+
+/// Reads a journal; a last line that is torn or does not parse is left out, an earlier one is damage.
+fn replay(file: &File, path: &Path) -> Result<Replayed> {
+    let mut replayed = Replayed::default();
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    let mut torn: Option<u64> = None;
+    let mut number = 0_u64;
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(|e| Error::io("read the journal", path, e))?;
+        if read == 0 {
+            return Ok(replayed);
+        }
+        number += 1;
+        if let Some(torn) = torn {
+            return Err(Error::file(format!("The journal {path:?} is damaged in line {torn}; nothing was done"))
+                .hint("Remove the journal to start over: every document is then read back before it is written."));
+        }
+        match serde_json::from_slice::<Record>(&line) {
+            Ok(record) if line.ends_with(b"\n") => {
+                replayed.end += read as u64;
+                replayed.apply(record);
+            }
+            _ => torn = Some(number),
+        }
+    }
+}
+
+impl Replayed {
+    fn apply(&mut self, record: Record) {
+        match record {
+            Record::Begin(context) => self.header = Some(context),
+            Record::Intent { from, to } => self.intended.insert(from, to),
+            Record::Done(done) => {
+                self.done.insert(done.from, done.to);
+                self.tally.add(&done.tally);
+                self.conflicts.extend(done.conflicts);
+            }
+            Record::Finished => self.finished = true,
+        }
+    }
+}
+
+fn refuse_other_context(earlier: &Context, now: &Context, path: &Path) -> Result<()> {
+    let differences = earlier.differences(now);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "The unfinished journal {path:?} belongs to a run with other options: {}; nothing was done",
+        differences.join(", ")
+    ))
+    .hint("Run the earlier command again to finish it, or remove the journal to start over with the new options."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> Context {
+        Context {
+            command: "import".into(),
+            archive: "a.ndjson".into(),
+            archive_sha256: "aa".into(),
+            target: "embedded:x collection y".into(),
+            options: [("layout".to_owned(), "mongodb-events".to_owned())].into(),
+        }
+    }
+
+    fn done(from: u64, to: u64) -> Done {
+        Done { from, to, tally: Tally { written: to - from, ..Tally::default() }, conflicts: vec![] }
+    }
+
+    #[test]
+    fn an_unfinished_journal_is_resumed_with_its_tally() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        journal.intend(0, 10).unwrap();
+        journal.finish_range(done(0, 10)).unwrap();
+        journal.intend(10, 20).unwrap();
+        drop(journal);
+        let journal = Journal::open(folder.path(), &context()).unwrap();
+        assert!(journal.is_resumed());
+        assert_eq!(journal.tally().written, 10);
+        assert!(journal.done().contains(0, 10) && !journal.done().contains(10, 20));
+        assert!(journal.was_intended(10, 20));
+    }
+
+    #[test]
+    fn a_finished_journal_starts_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        journal.finish_range(done(0, 10)).unwrap();
+        journal.finish().unwrap();
+        let journal = Journal::open(folder.path(), &context()).unwrap();
+        assert!(!journal.is_resumed());
+        assert_eq!(journal.tally().written, 0);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_cut_off_and_an_earlier_one_is_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        journal.finish_range(done(0, 10)).unwrap();
+        let path = journal.path().to_owned();
+        drop(journal);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"done\":{\"from\":10").unwrap();
+        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        journal.finish_range(done(10, 20)).unwrap();
+        drop(journal);
+        assert_eq!(Journal::open(folder.path(), &context()).unwrap().tally().written, 20);
+        file.write_all(b"rubbish\n\"finished\"\n").unwrap();
+        assert_eq!(Journal::open(folder.path(), &context()).err().unwrap().kind(), crate::ErrorKind::File);
+    }
+
+    #[test]
+    fn other_options_and_a_second_run_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), &context()).unwrap();
+        assert!(Journal::open(folder.path(), &context()).err().unwrap().to_string().contains("Another run"));
+        drop(journal);
+        let mut other = context();
+        let _ = other.options.insert("layout".into(), "mongodb-sagas".into());
+        let error = Journal::open(folder.path(), &other).err().unwrap();
+        assert!(error.to_string().contains("layout: mongodb-events then, mongodb-sagas now"), "{error}");
+    }
+}

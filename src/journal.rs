@@ -14,8 +14,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 pub use ranges::Ranges;
-pub use record::{Context, Done, Tally};
 use record::Record;
+pub use record::{Context, Done, Tally};
 use sha2::{Digest, Sha256};
 
 use crate::{Error, Result};
@@ -186,8 +186,12 @@ fn replay(file: &File, path: &Path) -> Result<Replayed> {
         }
         number += 1;
         if let Some(torn) = torn {
-            return Err(Error::file(format!("The journal {path:?} is damaged in line {torn}; nothing was done"))
-                .hint("Remove the journal to start over: every document is then read back before it is written."));
+            return Err(Error::file(format!(
+                "The journal {path:?} is damaged in line {torn}; nothing was done"
+            ))
+            .hint(
+                "Remove the journal to start over: every document is then read back before it is written.",
+            ));
         }
         match serde_json::from_slice::<Record>(&line) {
             Ok(record) if line.ends_with(b"\n") => {

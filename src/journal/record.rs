@@ -27,7 +27,9 @@ impl Context {
         let mut differences: Vec<_> = names
             .into_iter()
             .filter(|name| self.options.get(*name) != now.options.get(*name))
-            .map(|name| format!("{name}: {} then, {} now", value(&self.options, name), value(&now.options, name)))
+            .map(|name| {
+                format!("{name}: {} then, {} now", value(&self.options, name), value(&now.options, name))
+            })
             .collect();
         for (name, then, now) in [
             ("command", &self.command, &now.command),

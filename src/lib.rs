@@ -10,5 +10,6 @@ pub mod check;
 pub mod document;
 mod error;
 pub mod journal;
+pub mod tenant;
 
 pub use error::{Error, ErrorKind, Result};

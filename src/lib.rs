@@ -11,5 +11,10 @@ pub mod document;
 mod error;
 pub mod journal;
 pub mod tenant;
+pub mod exit;
+pub mod options;
+pub mod report;
+pub mod signal;
+pub mod ui;
 
 pub use error::{Error, ErrorKind, Result};

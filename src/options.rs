@@ -1,0 +1,135 @@
+//! What a run is to do, validated: the wall between the command line and the program.
+//!
+//! `cli` turns arguments into these structs and is the only one that knows clap. A value that stands here
+//! has passed every check that needs neither an archive nor a store.
+
+mod demo;
+mod export;
+mod import;
+mod prune;
+mod rekey;
+mod restore;
+mod verify;
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+pub use demo::DemoOptions;
+pub use export::ExportOptions;
+pub use import::ImportOptions;
+pub use prune::PruneOptions;
+pub use rekey::{AlreadyRekeyed, Escaping, RekeyOptions, StoredOwner, TenantRuleChoice};
+pub use restore::RestoreOptions;
+pub use verify::{ProbeStreams, VerifyOptions};
+
+/// A collection, table or container and how fast it may be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// The store's address, as typed; it may hold a password and is never printed as it is.
+    pub address: String,
+    /// The collection, table or container.
+    pub collection: String,
+    /// How fast the store may be used.
+    pub rates: Rates,
+}
+
+/// Upper bounds on the use of a store; `None` leaves it to the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// DynamoDB read capacity units a second.
+    pub max_rcu: Option<NonZeroU32>,
+    /// DynamoDB write capacity units a second.
+    pub max_wcu: Option<NonZeroU32>,
+    /// Cosmos DB request units a second.
+    pub max_ru: Option<NonZeroU32>,
+    /// Documents written a second, on any store.
+    pub max_writes_per_second: Option<NonZeroU32>,
+    /// Requests in flight at one time.
+    pub concurrency: Option<NonZeroU32>,
+}
+
+/// A layout by name or file, with the names that users of the framework may change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LayoutOptions {
+    /// `events`, `sagas`, a full name or a TOML file; `None` takes the archive's.
+    pub layout: Option<String>,
+    /// Layout parameters: name and value, in the order given, each name once.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// One archive: a file, a folder of parts, several files in order, or standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveOptions {
+    /// The paths, at least one; a single `-` is standard input.
+    pub paths: Vec<PathBuf>,
+    /// The number of documents that must be there, for archives without a manifest.
+    pub expect_documents: Option<u64>,
+    /// The archive's manifest, where it does not stand beside it.
+    pub manifest: Option<PathBuf>,
+    /// The layout, where the manifest does not say it or is not to be believed.
+    pub layout: LayoutOptions,
+}
+
+impl ArchiveOptions {
+    /// Tells whether the archive comes from standard input.
+    pub fn is_stdin(&self) -> bool {
+        self.paths.iter().any(|path| is_dash(path))
+    }
+}
+
+/// Where lines go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output, which then carries the lines alone.
+    Stdout,
+    /// A file, replaced once the new one is complete.
+    File(PathBuf),
+}
+
+impl Destination {
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    /// Tells whether standard output carries the lines.
+    pub fn is_stdout(&self) -> bool {
+        *self == Self::Stdout
+    }
+}
+
+/// What to do when documents are refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnRefused {
+    /// Nothing is written; exit 5.
+    #[default]
+    Stop,
+    /// Their whole streams go to a side file, the rest is done; exit 3.
+    SetAside,
+}
+
+/// Tells whether a path is `-`: standard input or output.
+pub fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_dash_is_standard_input_and_a_path_that_holds_one_is_not() {
+        let archive = |path: &str| ArchiveOptions {
+            paths: vec![path.into()],
+            expect_documents: None,
+            manifest: None,
+            layout: LayoutOptions::default(),
+        };
+        assert!(archive("-").is_stdin());
+        assert!(!archive("./-").is_stdin());
+        assert!(!archive("a-b").is_stdin());
+    }
+}

@@ -1,0 +1,90 @@
+//! What a run came to, as data: the members of the JSON result, and the same for a person.
+//!
+//! The members of each verb are a contract with scripts (`docs/format.md`); others may be added, none renamed.
+
+mod code;
+mod finding;
+mod verb;
+
+pub use code::{FindingCode, NoticeCode};
+pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
+pub use verb::{
+    Counted, DemoLayout, DemoReport, ExportReport, ImportReport, KeySample, Level, PruneReport, RekeyReport,
+    TenantVerdict, Totals, Verdict, VerifyReport,
+};
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::exit::ExitStatus;
+
+/// What a command hands back when it came to a result, be it a refusal.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How the run ended.
+    pub exit: ExitStatus,
+    /// The result of the verb.
+    pub report: Report,
+    /// What was found; empty if nothing was.
+    pub findings: FindingsAccount,
+    /// Why it was refused or left undone; printed after the result, with its hints.
+    pub error: Option<Error>,
+}
+
+impl Outcome {
+    /// A result with nothing found.
+    pub fn done(report: Report) -> Self {
+        Self { exit: ExitStatus::Done, report, findings: FindingsAccount::default(), error: None }
+    }
+
+    /// Adds another way the run ended; the worst of all counts.
+    #[must_use]
+    pub fn and(mut self, exit: ExitStatus) -> Self {
+        self.exit = self.exit.worst(exit);
+        self
+    }
+
+    /// Adds what was found. It does not change the exit code: a refused document and a conflict weigh differently.
+    #[must_use]
+    pub fn with_findings(mut self, findings: FindingsAccount) -> Self {
+        self.findings = findings;
+        self
+    }
+
+    /// Adds an error that the result is still worth printing beside; its kind joins the exit code.
+    #[must_use]
+    pub fn with_error(mut self, error: Error) -> Self {
+        self.exit = self.exit.worst(ExitStatus::from(&error));
+        self.error = Some(error);
+        self
+    }
+}
+
+/// The result of one verb.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Report {
+    /// Of `export`.
+    Export(ExportReport),
+    /// Of `rekey`.
+    Rekey(RekeyReport),
+    /// Of `import`.
+    Import(ImportReport),
+    /// Of `verify`.
+    Verify(VerifyReport),
+    /// Of `prune`.
+    Prune(PruneReport),
+    /// Of `restore`.
+    Restore(ImportReport),
+    /// Of `demo`.
+    Demo(DemoReport),
+}
+
+/// Something worth knowing that does not change the exit code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// The stable code.
+    pub code: NoticeCode,
+    /// One sentence.
+    pub message: String,
+}

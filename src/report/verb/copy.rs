@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// The result of `export`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ExportReport {
+    /// The layout's full name.
+    pub layout: String,
+    /// Documents in the archive.
+    pub documents: u64,
+    /// Streams in the archive (sagas, where the layout is of sagas).
+    pub streams: u64,
+    /// Bytes of the lines, uncompressed, each with its LF.
+    pub bytes: u64,
+    /// SHA-256 of the lines, 64 hex digits.
+    pub sha256: String,
+    /// Whether all of it was read at one moment.
+    pub consistent: bool,
+    /// Documents that stand as escape records.
+    pub escape_records: u64,
+    /// The archive; `None` on standard output.
+    #[serde(serialize_with = "super::path")]
+    pub archive: Option<PathBuf>,
+    /// Its manifest.
+    #[serde(serialize_with = "super::path")]
+    pub manifest: Option<PathBuf>,
+}
+
+/// The result of `import` and of `restore`: what became of each document of the archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportReport {
+    /// Whether nothing was written: the members then say what would be.
+    pub dry_run: bool,
+    /// The layout's full name.
+    pub layout: String,
+    /// Documents of the archive; the sum of the six members that follow.
+    pub documents: u64,
+    /// Written by this archive, now or in the run that this one resumed.
+    pub written: u64,
+    /// The same document was there.
+    pub identical: u64,
+    /// A different document was there.
+    pub conflict: u64,
+    /// Their own time to live has passed.
+    pub expired: u64,
+    /// A newer version of the saga was there.
+    pub stale: u64,
+    /// Refused by the target and put into the side file.
+    pub set_aside: u64,
+    /// The side file.
+    #[serde(serialize_with = "super::path")]
+    pub set_aside_file: Option<PathBuf>,
+}
+
+impl ImportReport {
+    /// Tells whether every document has exactly one outcome.
+    pub fn adds_up(&self) -> bool {
+        let outcomes =
+            self.written + self.identical + self.conflict + self.expired + self.stale + self.set_aside;
+        outcomes == self.documents
+    }
+}
+
+/// The result of `prune`: what became of each document of the legacy archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PruneReport {
+    /// Whether nothing was deleted: the members then say what would be.
+    pub dry_run: bool,
+    /// The layout's full name.
+    pub layout: String,
+    /// Documents of the archive; the sum of the three members that follow.
+    pub documents: u64,
+    /// Deleted by this archive, now or in the run that this one resumed.
+    pub deleted: u64,
+    /// Gone before.
+    pub gone: u64,
+    /// Kept, since their stream is not proven to be moved.
+    pub kept: u64,
+    /// Reason → number of documents kept for it.
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl PruneReport {
+    /// Tells whether every document has exactly one outcome.
+    pub fn adds_up(&self) -> bool {
+        self.deleted + self.gone + self.kept == self.documents
+    }
+}

@@ -1,0 +1,143 @@
+//! SIGINT and SIGTERM: the first one asks the run to stop after the batch in flight, the second ends it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::sync::Notify;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Says whether the run was asked to stop; clones share one state.
+#[derive(Clone, Debug, Default)]
+pub struct StopSignal {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// 0, or the exit code of the signal that came first.
+    code: AtomicU8,
+    waiting: Notify,
+}
+
+impl StopSignal {
+    /// Makes a signal that nothing has set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Listens for SIGINT and SIGTERM for as long as the process lives. Needs a tokio runtime.
+    ///
+    /// The first one sets the signal; the second exits at once with the code of the signal.
+    pub fn listen() -> Result<Self> {
+        let stop = Self::new();
+        stop.listen_for(ErrorKind::Interrupted)?;
+        stop.listen_for(ErrorKind::Terminated)?;
+        Ok(stop)
+    }
+
+    /// Asks the run to stop; tells whether it was asked before.
+    pub fn set(&self, kind: ErrorKind) -> bool {
+        let first =
+            self.shared.code.compare_exchange(0, kind.exit_code(), Ordering::SeqCst, Ordering::SeqCst);
+        self.shared.waiting.notify_waiters();
+        first.is_err()
+    }
+
+    /// Tells whether the run was asked to stop.
+    pub fn is_set(&self) -> bool {
+        self.kind().is_some()
+    }
+
+    /// Waits until the run is asked to stop; for use in `tokio::select!`.
+    pub async fn wait(&self) {
+        let notified = self.shared.waiting.notified();
+        tokio::pin!(notified);
+        // Registered before the look, so that a signal between the two is not missed.
+        let _ = notified.as_mut().enable();
+        if !self.is_set() {
+            notified.await;
+        }
+    }
+
+    /// Fails with [`StopSignal::error`] if the run was asked to stop. For use between two batches.
+    pub fn check(&self, what: &str) -> Result<()> {
+        if self.is_set() { Err(self.error(what)) } else { Ok(()) }
+    }
+
+    /// The error of a run that stopped when asked; `what` is one sentence about what is done and what is not.
+    pub fn error(&self, what: &str) -> Error {
+        Error::new(self.kind().unwrap_or(ErrorKind::Interrupted), what)
+    }
+
+    fn kind(&self) -> Option<ErrorKind> {
+        match self.shared.code.load(Ordering::SeqCst) {
+            0 => None,
+            code if code == ErrorKind::Terminated.exit_code() => Some(ErrorKind::Terminated),
+            _ => Some(ErrorKind::Interrupted),
+        }
+    }
+
+    #[cfg(unix)]
+    fn listen_for(&self, kind: ErrorKind) -> Result<()> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let which =
+            if kind == ErrorKind::Terminated { SignalKind::terminate() } else { SignalKind::interrupt() };
+        let mut arrivals = signal(which)
+            .map_err(|source| Error::caused(ErrorKind::File, "Cannot listen for signals", source))?;
+        let stop = self.clone();
+        let _listener = tokio::spawn(async move {
+            while arrivals.recv().await.is_some() {
+                if stop.set(kind) {
+                    std::process::exit(kind.exit_code().into());
+                }
+            }
+        });
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn listen_for(&self, kind: ErrorKind) -> Result<()> {
+        if kind == ErrorKind::Terminated {
+            return Ok(()); // There is no such signal.
+        }
+        let stop = self.clone();
+        let _listener = tokio::spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if stop.set(kind) {
+                    std::process::exit(kind.exit_code().into());
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_signal_decides_the_exit_code() {
+        let stop = StopSignal::new();
+        assert!(!stop.is_set() && stop.check("Stopped.").is_ok());
+        assert!(!stop.set(ErrorKind::Terminated));
+        assert!(stop.set(ErrorKind::Interrupted));
+        assert_eq!(stop.check("Stopped.").map_err(|error| error.kind()), Err(ErrorKind::Terminated));
+    }
+
+    #[tokio::test]
+    async fn waiting_ends_when_the_signal_comes_and_when_it_came_before() {
+        let stop = StopSignal::new();
+        let waiter = tokio::spawn({
+            let stop = stop.clone();
+            async move { stop.wait().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiter.is_finished());
+        let _ = stop.set(ErrorKind::Interrupted);
+        waiter.await.unwrap();
+        stop.wait().await;
+    }
+}

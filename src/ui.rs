@@ -1,0 +1,129 @@
+//! The only door to the terminal: results go to standard output, everything about the run to standard error.
+//!
+//! Everything else reports data. Whether there is colour, a bar, or silence is decided here, once.
+
+mod channel;
+pub mod format;
+mod message;
+mod options;
+pub mod progress;
+mod table;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use options::{ColorMode, OutputFormat, ProgressMode, UiOptions};
+pub use progress::{Progress, ProgressTask};
+pub use table::{Align, Table};
+
+use crate::error::{Error, Result};
+use crate::report::{Notice, NoticeCode};
+use channel::{Channel, Style};
+
+/// The terminal, or whatever stands in its place.
+pub struct Ui {
+    options: UiOptions,
+    /// Results.
+    out: Channel,
+    /// Messages and progress.
+    err: Channel,
+    progress: Arc<dyn Progress>,
+    notices: Mutex<Vec<Notice>>,
+}
+
+impl Ui {
+    /// Opens standard output and standard error as `options` say.
+    pub fn new(options: UiOptions) -> Self {
+        let bars = progress::Bars::default();
+        let err = Channel::stderr(options.color, bars.clone());
+        // Lines of an archive must stand alone, so a result for a person moves out of their way.
+        let out = if options.stdout_taken {
+            Channel::stderr(options.color, bars.clone())
+        } else {
+            Channel::stdout(options.color, bars.clone())
+        };
+        let progress = progress::choose(&options, err.is_terminal(), bars);
+        Self { options, out, err, progress, notices: Mutex::default() }
+    }
+
+    /// How the terminal is used.
+    pub fn options(&self) -> &UiOptions {
+        &self.options
+    }
+
+    /// Where long work reports its progress.
+    pub fn progress(&self) -> Arc<dyn Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Says which store is about to be used, before anything happens to it: `role` is `source`, `target`, `twins`.
+    ///
+    /// `place` names host, database and collection and never holds a secret. Not silenced by `--quiet`.
+    pub fn target(&self, role: &str, place: &str) {
+        self.err.message(Style::Strong, role, place);
+    }
+
+    /// Tells something worth knowing that does not change the exit code; it is part of the JSON result, too.
+    pub fn notice(&self, code: NoticeCode, message: impl Into<String>) {
+        let notice = Notice { code, message: message.into() };
+        if !self.options.quiet {
+            self.err.message(Style::Notice, "notice", &notice.message);
+        }
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+    }
+
+    /// The notices so far, in order.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Says what is being done now; silenced by `--quiet`.
+    pub fn status(&self, message: &str) {
+        if !self.options.quiet {
+            self.err.line(message);
+        }
+    }
+
+    /// Warns of something that is about to happen.
+    pub fn warning(&self, message: &str) {
+        self.err.message(Style::Warning, "warning", message);
+    }
+
+    /// Says what to do next; the sentence starts with a verb.
+    pub fn hint(&self, hint: &str) {
+        self.err.message(Style::Hint, "hint", hint);
+    }
+
+    /// Prints an error: one sentence, its causes, its hints. A closed pipe is not worth a word.
+    pub fn error(&self, error: &Error) {
+        if error.kind() != crate::error::ErrorKind::ClosedPipe {
+            message::error(&self.err, error);
+        }
+    }
+
+    /// Prints a line of the result for a person; nothing with `--output json`.
+    pub fn line(&self, text: &str) -> Result<()> {
+        self.result(|out| out.result_line(text))
+    }
+
+    /// Prints a heading of the result for a person; nothing with `--output json`.
+    pub fn heading(&self, text: &str) -> Result<()> {
+        self.result(|out| out.result_heading(text))
+    }
+
+    /// Prints a table of the result for a person; nothing with `--output json`.
+    pub fn table(&self, table: &Table) -> Result<()> {
+        self.result(|out| out.result_block(&table.render(out)))
+    }
+
+    /// Prints the one JSON object of `--output json`.
+    pub fn json(&self, object: &str) -> Result<()> {
+        self.out.result_block(object)
+    }
+
+    fn result(&self, print: impl FnOnce(&Channel) -> Result<()>) -> Result<()> {
+        match self.options.output {
+            OutputFormat::Text => print(&self.out),
+            OutputFormat::Json => Ok(()),
+        }
+    }
+}

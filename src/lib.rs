@@ -9,12 +9,12 @@
 pub mod check;
 pub mod document;
 mod error;
-pub mod journal;
-pub mod tenant;
 pub mod exit;
+pub mod journal;
 pub mod options;
 pub mod report;
 pub mod signal;
+pub mod tenant;
 pub mod ui;
 
 pub use error::{Error, ErrorKind, Result};

@@ -20,7 +20,9 @@ pub fn number(value: u64) -> String {
 /// Writes a number with its noun, in the plural unless it is one: `1 document`, `2 documents`.
 pub fn count(value: u64, noun: &str) -> String {
     let plural = match noun.strip_suffix('y') {
-        Some(stem) if value != 1 && !stem.ends_with(['a', 'e', 'o', 'u']) => return format!("{} {stem}ies", number(value)),
+        Some(stem) if value != 1 && !stem.ends_with(['a', 'e', 'o', 'u']) => {
+            return format!("{} {stem}ies", number(value));
+        }
         _ if value == 1 => "",
         _ => "s",
     };

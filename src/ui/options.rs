@@ -58,7 +58,9 @@ impl ColorMode {
         match self {
             Self::Always => true,
             Self::Never => false,
-            Self::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+            Self::Auto => {
+                terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
+            }
         }
     }
 }

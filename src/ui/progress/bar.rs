@@ -58,8 +58,11 @@ impl Display for Bar {
 }
 
 fn style(total_known: bool) -> ProgressStyle {
-    let template =
-        if total_known { "{prefix} [{bar:24}] {percent:>3}% {wide_msg}" } else { "{prefix} {spinner} {wide_msg}" };
+    let template = if total_known {
+        "{prefix} [{bar:24}] {percent:>3}% {wide_msg}"
+    } else {
+        "{prefix} {spinner} {wide_msg}"
+    };
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ")

@@ -3,9 +3,11 @@
 //! A document is never turned into a generic JSON value and back. [`json::Tape`] checks a whole line and
 //! yields spans; everything else reads or splices those spans.
 
+mod decimal;
 pub mod json;
 mod lines;
 mod store_kind;
+pub mod text;
 pub mod value;
 
 pub use lines::Lines;

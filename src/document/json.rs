@@ -1,12 +1,20 @@
 //! One strict JSON tokenizer: a whole line is checked and its shallow members become spans.
 
+mod names;
+mod reader;
+pub(super) mod scan;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::text::unescape;
+use names::NameKey;
+use reader::Reader;
+
 /// How deep members are recorded: `{"Item":{"pk":{"S":"…"}}}` needs three levels.
-pub const RECORDED_DEPTH: u8 = 3;
+pub const RECORDED_DEPTH: u16 = 3;
 /// The deepest nesting a line may have; MongoDB stores up to 180 levels and Extended JSON adds one per wrapper.
-pub const MAX_DEPTH: usize = 400;
+pub const MAX_DEPTH: u16 = 400;
 
 /// What a JSON value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,16 +36,150 @@ pub enum Kind {
 /// One member of an object (or element of an array, with an empty name) at depth 1 to [`RECORDED_DEPTH`].
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The depth: 1 for a member of the line's own object.
-    pub depth: u8,
     /// The name with its quotes, as it stands in the line; empty for an array element.
     pub name: Range<u32>,
     /// The value as it stands in the line (a string with its quotes).
     pub value: Range<u32>,
-    /// What the value is.
-    pub kind: Kind,
     /// Where in the tape the member after this one and its descendants stands.
     pub next: u32,
+    /// Where in the tape this member stands.
+    pub(super) index: u32,
+    /// The depth: 1 for a member of the line's own object.
+    pub depth: u16,
+    /// What the value is.
+    pub kind: Kind,
+    /// Whether the name holds an escape, so that its bytes are not its text.
+    pub(super) escaped_name: bool,
+}
+
+impl Member {
+    /// The value's bytes in `line`, the line this member was read from.
+    pub fn raw<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        slice(line, &self.value)
+    }
+
+    /// The decoded name in `line`; empty for an array element.
+    pub fn name<'a>(&self, line: &'a [u8]) -> Cow<'a, str> {
+        unescape(slice(line, &self.name))
+    }
+
+    /// Whether the decoded name is `name`.
+    pub fn is_named(&self, line: &[u8], name: &str) -> bool {
+        if self.escaped_name {
+            return self.name(line) == name;
+        }
+        self.quoted_name_len() == name.len() + 2 && self.inner_name(line) == name.as_bytes()
+    }
+
+    /// The name's bytes in `line` without the quotes, escapes still in place.
+    pub(super) fn inner_name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        slice(line, &(self.name.start + 1..self.name.end.saturating_sub(1)))
+    }
+
+    fn quoted_name_len(&self) -> usize {
+        self.name.len()
+    }
+}
+
+/// The bytes of a span; empty if the span is not of this line, so that a mix-up never panics.
+fn slice<'a>(line: &'a [u8], span: &Range<u32>) -> &'a [u8] {
+    line.get(span.start as usize..span.end as usize).unwrap_or_default()
+}
+
+/// The shallow structure of one line; reusable, and free of allocations once it has seen a line as large.
+///
+/// A tape is flat: a member is followed by its descendants, then by its next sibling.
+#[derive(Clone, Debug)]
+pub struct Tape {
+    members: Vec<Member>,
+    names: Vec<NameKey>,
+    recorded: u16,
+    traits: Traits,
+}
+
+/// What a tokenizer notices on its way through a line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traits {
+    /// White space outside strings, or a string that is not in its shortest canonical escape form.
+    pub loose: bool,
+    /// A number outside strings, at any depth.
+    pub bare_number: bool,
+    /// A member named `$date`, at any depth.
+    pub dollar_date: bool,
+    /// A member whose name begins with `$numberD`, at any depth.
+    pub dollar_double: bool,
+}
+
+impl Default for Tape {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tape {
+    /// Makes an empty tape that records members down to [`RECORDED_DEPTH`].
+    pub fn new() -> Self {
+        Self { members: Vec::new(), names: Vec::new(), recorded: RECORDED_DEPTH, traits: Traits::default() }
+    }
+
+    /// Makes an empty tape that records members at every depth.
+    pub fn deep() -> Self {
+        Self { recorded: MAX_DEPTH, ..Self::new() }
+    }
+
+    /// Reads a whole line: one JSON object with nothing but white space around it.
+    ///
+    /// Grammar, UTF-8, surrogates and depth ([`MAX_DEPTH`]) are checked everywhere, repeated names (by
+    /// decoded name) down to [`RECORDED_DEPTH`]. After an error the tape is empty.
+    pub fn read(&mut self, line: &[u8]) -> Result<(), JsonError> {
+        self.members.clear();
+        self.names.clear();
+        let mut reader = Reader::new(line, self.recorded, &mut self.members, &mut self.names);
+        match reader.document() {
+            Ok(traits) => {
+                self.traits = traits;
+                Ok(())
+            }
+            Err(error) => {
+                self.members.clear();
+                Err(*error)
+            }
+        }
+    }
+
+    /// The children of a member, or the members of the line's object, in order.
+    pub fn members<'t>(&'t self, of: Option<&Member>) -> impl Iterator<Item = &'t Member> + use<'t> {
+        let (mut at, end) = match of {
+            None => (0, self.members.len()),
+            Some(parent) => (parent.index as usize + 1, parent.next as usize),
+        };
+        std::iter::from_fn(move || {
+            let member = self.members[..end.min(self.members.len())].get(at)?;
+            at = member.next as usize;
+            Some(member)
+        })
+    }
+
+    /// The only child of a member, if it has exactly one.
+    pub fn only_child(&self, of: &Member) -> Option<&Member> {
+        let child = self.members.get(of.index as usize + 1)?;
+        (of.next > child.index && child.next == of.next).then_some(child)
+    }
+
+    /// Finds a child by its decoded name: a member of `of`, or of the line's object.
+    pub fn find<'t>(&'t self, line: &[u8], of: Option<&Member>, name: &str) -> Option<&'t Member> {
+        self.members(of).find(|member| member.is_named(line, name))
+    }
+
+    /// Whether the line has no white space outside strings and every string in its shortest canonical escape form.
+    pub fn is_compact(&self) -> bool {
+        !self.traits.loose
+    }
+
+    /// What else the tokenizer noticed.
+    pub(super) fn traits(&self) -> Traits {
+        self.traits
+    }
 }
 
 /// Why a line is not a document; `at` is a byte offset in the line.
@@ -53,3 +195,6 @@ pub struct JsonError {
     /// Whether a member stands twice in an object that a layout reads.
     pub duplicate: bool,
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ pub mod journal;
 pub mod options;
 pub mod report;
 pub mod signal;
+pub mod sort;
 pub mod tenant;
 pub mod ui;
 

@@ -15,6 +15,7 @@ pub mod options;
 pub mod report;
 pub mod signal;
 pub mod sort;
+pub mod stores;
 pub mod tenant;
 pub mod ui;
 

@@ -23,7 +23,7 @@ pub enum Carried<'a> {
     Tenant(Cow<'a, str>),
     /// Nothing: the field or the value is absent or null, as in an erased event.
     Nothing,
-    /// The field holds no JSON (a MemoryPack envelope, say), so nothing can be said.
+    /// The field holds no JSON (a `MemoryPack` envelope, say), so nothing can be said.
     NotJson,
 }
 

@@ -84,11 +84,12 @@ impl TenantMap {
             }
         }
         if lines.count() == 0 {
-            return Err(Error::usage(format!("The tenant map {path:?} has a header and no row")));
+            return Err(Error::usage(format!("The tenant map {} has a header and no row", path.display())));
         }
         let expressions = expressions.compile().map_err(|e| {
             Error::usage(format!(
-                "The regular expressions of the tenant map {path:?} are too large together: {e}"
+                "The regular expressions of the tenant map {} are too large together: {e}",
+                path.display()
             ))
             .hint("Use prefix rows where the expressions only end in `.*`.")
         })?;

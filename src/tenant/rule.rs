@@ -8,7 +8,7 @@ pub enum TenantRule {
     /// One tenant for every stream.
     Constant(String),
     /// A map from keys to tenants.
-    Map(TenantMap),
+    Map(Box<TenantMap>),
     /// A field of the documents.
     Field(TenantField),
 }

@@ -27,7 +27,6 @@ impl LineSet {
         })
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a file has fewer lines than the memory has bits")]
     fn place(line: u64) -> (usize, u64) {
         ((line / 64) as usize, 1 << (line % 64))
     }
@@ -39,7 +38,9 @@ mod tests {
 
     fn set(lines: &[u64]) -> LineSet {
         let mut set = LineSet::default();
-        lines.iter().for_each(|line| set.insert(*line));
+        for line in lines {
+            set.insert(*line);
+        }
         set
     }
 

@@ -11,11 +11,11 @@ pub mod document;
 mod error;
 pub mod exit;
 pub mod journal;
+pub mod key;
+pub mod layout;
 pub mod options;
 pub mod report;
 pub mod signal;
-pub mod sort;
-pub mod stores;
 pub mod tenant;
 pub mod ui;
 

@@ -69,13 +69,18 @@ mod tests {
 
     use super::*;
 
-    fn solved(template: &str, text: &str, terms: &Terms<'_>, escaping: Escaping, unknown: &[Term]) -> Vec<String> {
+    fn solved(
+        template: &str,
+        text: &str,
+        terms: &Terms<'_>,
+        escaping: Escaping,
+        unknown: &[Term],
+    ) -> Vec<String> {
         let template: Template = template.parse().unwrap();
         let solution =
             template.solve(text, terms, escaping, |term| unknown.contains(term), &mut String::new());
-        solution.map_or(vec![], |it| {
-            std::iter::once(it.first).chain(it.second).map(Cow::into_owned).collect()
-        })
+        solution
+            .map_or(vec![], |it| std::iter::once(it.first).chain(it.second).map(Cow::into_owned).collect())
     }
 
     const EVENT: &str = "t:{tenant|e}:{type|e}:{id|e}:{version}";
@@ -100,7 +105,8 @@ mod tests {
 
     #[test]
     fn with_a_bare_term_the_tenant_ends_at_the_first_separator() {
-        let both = |text, escaping| solved(BARE, text, &Terms::default(), escaping, &[Term::Tenant, Term::Id]);
+        let both =
+            |text, escaping| solved(BARE, text, &Terms::default(), escaping, &[Term::Tenant, Term::Id]);
         assert_eq!(both("t:acme:eu:42", Escaping::Raw), ["acme", "eu:42"]);
         assert_eq!(both("t:acme%3Aeu:a%253A", Escaping::Escaped), ["acme:eu", "a%3A"]);
         assert!(both("t:acme:eu:42", Escaping::Escaped).is_empty());

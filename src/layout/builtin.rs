@@ -68,7 +68,8 @@ impl Layout {
 
 fn is_file_name(text: &str) -> bool {
     let path = Path::new(text);
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) || path.components().count() > 1
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+        || path.components().count() > 1
 }
 
 /// Completes `events` and `sagas` with the store's name.
@@ -77,7 +78,8 @@ fn full_name(text: &str, store: Option<StoreKind>) -> Result<String> {
         ("events" | "sagas", Some(store)) => Ok(format!("{store}-{text}")),
         ("events" | "sagas", None) => {
             let ending = format!("-{text}");
-            let names: Vec<_> = Layout::NAMES.iter().copied().filter(|name| name.ends_with(&ending)).collect();
+            let names: Vec<_> =
+                Layout::NAMES.iter().copied().filter(|name| name.ends_with(&ending)).collect();
             Err(Error::usage(format!("The layout {text:?} names no store, and nothing else here does"))
                 .hint(format!("Pass the full name: {}", names.join(", "))))
         }

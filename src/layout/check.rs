@@ -133,10 +133,14 @@ impl Layout {
                 (Some(_), Some(_), None) | (None, None, Some(_)) => {}
                 _ => return wrong("has either `legacy` and `rekeyed`, or `stays`"),
             }
-            if key.is == FieldType::Integer && key.stays.as_ref().is_none_or(|it| it.to_string() != "{version}") {
+            if key.is == FieldType::Integer
+                && key.stays.as_ref().is_none_or(|it| it.to_string() != "{version}")
+            {
                 return wrong("an integer can only stay \"{version}\"");
             }
-            for (name, template) in [("legacy", &key.legacy), ("rekeyed", &key.rekeyed), ("stays", &key.stays)] {
+            for (name, template) in
+                [("legacy", &key.legacy), ("rekeyed", &key.rekeyed), ("stays", &key.stays)]
+            {
                 let Some(template) = template else { continue };
                 self.check_template(&format!("key[{number}].{name}"), template, name == "rekeyed")?;
                 if name == "rekeyed" && template.terms().filter(|term| **term == Term::Tenant).count() != 1 {

@@ -61,7 +61,10 @@ mod tests {
         let path = |text: &str| FieldPath::try_from(text.to_owned());
         assert_eq!(path("tenantId").unwrap().names(), [""; 0]);
         let inner = path("stateJson#/a~1b/tenant~0Id").unwrap();
-        assert_eq!((inner.field(), inner.names()), ("stateJson", ["a/b".to_owned(), "tenant~Id".into()].as_slice()));
+        assert_eq!(
+            (inner.field(), inner.names()),
+            ("stateJson", ["a/b".to_owned(), "tenant~Id".into()].as_slice())
+        );
         assert!(path("stateJson#tenantId").is_err());
         assert!(path("stateJson#/a/b/c/d").is_err());
     }

@@ -32,9 +32,7 @@ pub(super) fn substitute(value: &mut Value, parameters: &BTreeMap<String, Parame
             Ok(())
         }
         Value::Array(values) => values.iter_mut().try_for_each(|value| substitute(value, parameters)),
-        Value::Table(table) => {
-            table.iter_mut().try_for_each(|(_, value)| substitute(value, parameters))
-        }
+        Value::Table(table) => table.iter_mut().try_for_each(|(_, value)| substitute(value, parameters)),
         _ => Ok(()),
     }
 }

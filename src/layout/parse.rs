@@ -32,7 +32,9 @@ impl Layout {
         if let Some((name, _)) = values.iter().find(|(name, _)| !self.parameters.contains_key(name)) {
             return Err(unknown_parameter(&self, name));
         }
-        if let Some((name, value)) = values.iter().find(|(_, value)| value.is_empty() || value.starts_with('$')) {
+        if let Some((name, value)) =
+            values.iter().find(|(_, value)| value.is_empty() || value.starts_with('$'))
+        {
             return Err(Error::usage(format!("The parameter {name:?} cannot be {value:?}")));
         }
         let standing = self.parameters.into_iter().map(|(name, parameter)| (name, parameter.value));
@@ -81,8 +83,11 @@ fn at_line(source: &Source, message: &str, span: Option<std::ops::Range<usize>>)
 }
 
 fn unknown_parameter(layout: &Layout, name: &str) -> Error {
-    let known: Vec<_> =
-        layout.parameters.iter().map(|(name, it)| format!("{name} ({}, now {:?})", it.about, it.value)).collect();
+    let known: Vec<_> = layout
+        .parameters
+        .iter()
+        .map(|(name, it)| format!("{name} ({}, now {:?})", it.about, it.value))
+        .collect();
     let hint = if known.is_empty() {
         "Leave --set out: this layout has no parameters".to_owned()
     } else {

@@ -1,0 +1,4 @@
+//! The integration tests: one binary, a module for each subject.
+
+#[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+mod tls;

@@ -95,6 +95,11 @@ impl Error {
         Self { kind, chain: anyhow::Error::new(source).context(message.into()), hints: Vec::new() }
     }
 
+    /// Makes an error of `kind` that says what `source` and its causes say.
+    pub fn wrapping(kind: ErrorKind, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self { kind, chain: anyhow::Error::new(source), hints: Vec::new() }
+    }
+
     /// Makes a file error for `path` from an I/O error; a closed pipe becomes [`ErrorKind::ClosedPipe`].
     pub fn io(what: &str, path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
         let kind = if source.kind() == std::io::ErrorKind::BrokenPipe {

@@ -16,6 +16,8 @@ pub mod layout;
 pub mod options;
 pub mod report;
 pub mod signal;
+pub mod sort;
+pub mod stores;
 pub mod tenant;
 pub mod ui;
 

@@ -1,4 +1,9 @@
+//! What a store reports when a call fails.
+
 use std::time::Duration;
+
+/// The result of a store call.
+pub type StoreResult<T> = Result<T, StoreError>;
 
 /// What kind of failure a store reported, which decides whether a call is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +24,15 @@ pub enum StoreErrorKind {
     UnknownOutcome,
     /// The snapshot or read time is older than the store keeps history.
     SnapshotTooOld,
+    /// The local file of embedded storage cannot be read or written, or is damaged.
+    File,
+}
+
+impl StoreErrorKind {
+    /// Whether the same call may be sent again as it is: nothing was done, and it may go through later.
+    pub fn is_retryable(self) -> bool {
+        matches!(self, Self::Transient | Self::Throttled(_))
+    }
 }
 
 /// A failure that a store reported. Holds no secret and no document content.
@@ -40,6 +54,12 @@ impl StoreError {
         Self { kind, message: message.into(), source: None }
     }
 
+    /// The same error once more, without its cause: a batch fails for each of its documents.
+    #[must_use]
+    pub fn duplicate(&self) -> Self {
+        Self::new(self.kind, self.message.clone())
+    }
+
     /// Adds the store's own error as the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
@@ -53,12 +73,27 @@ impl From<StoreError> for crate::Error {
         use crate::ErrorKind;
         let kind = match error.kind {
             StoreErrorKind::NotFound | StoreErrorKind::AlreadyExists => ErrorKind::Usage,
+            StoreErrorKind::File => ErrorKind::File,
             _ => ErrorKind::Store,
         };
-        let message = error.message.clone();
-        match error.source {
-            Some(source) => crate::Error::new(kind, source.to_string()).context(message),
-            None => crate::Error::new(kind, message),
-        }
+        crate::Error::wrapping(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_follows_the_kind_and_the_cause_is_kept() {
+        let missing = StoreError::new(StoreErrorKind::NotFound, "There is no such table");
+        assert_eq!(crate::Error::from(missing).kind().exit_code(), 2);
+        let denied = StoreError::new(StoreErrorKind::Denied, "The password is wrong");
+        assert_eq!(crate::Error::from(denied).kind().exit_code(), 4);
+        let full = StoreError::new(StoreErrorKind::File, "Cannot write \"a.redb\"")
+            .with_source(std::io::Error::other("no space left"));
+        let error = crate::Error::from(full);
+        assert_eq!(error.kind().exit_code(), 74);
+        assert_eq!(error.messages(), ["Cannot write \"a.redb\"", "no space left"]);
     }
 }

@@ -19,12 +19,15 @@ impl KnownTenants {
         let bytes = std::fs::read(path).map_err(|e| Error::io("read the list of known tenants", path, e))?;
         let text = std::str::from_utf8(&bytes).map_err(|e| {
             let line = 1 + memchr::memchr_iter(b'\n', &bytes[..e.valid_up_to()]).count();
-            Error::usage(format!("The list of known tenants {path:?} is not UTF-8 on line {line}"))
+            Error::usage(format!("The list of known tenants {} is not UTF-8 on line {line}", path.display()))
         })?;
         let known = Self::parse(text);
         if known.tenants.is_empty() {
-            return Err(Error::usage(format!("The list of known tenants {path:?} holds no tenant"))
-                .hint("Write one tenant id a line, or leave out --known-tenants."));
+            return Err(Error::usage(format!(
+                "The list of known tenants {} holds no tenant",
+                path.display()
+            ))
+            .hint("Write one tenant id a line, or leave out --known-tenants."));
         }
         Ok(known)
     }

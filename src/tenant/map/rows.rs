@@ -50,12 +50,13 @@ impl Rows {
             .terminator(csv::Terminator::Any(b'\n'))
             .from_reader(PlainLines::new(BufReader::new(file)));
         let mut record = csv::ByteRecord::new();
-        let columns = match read_record(&mut reader, path, &mut record)? {
-            true => Columns::find(&record),
-            false => Err("the file is empty".into()),
+        let columns = if read_record(&mut reader, path, &mut record)? {
+            Columns::find(&record)
+        } else {
+            Err("the file is empty".into())
         };
         let columns = columns.map_err(|what| {
-            Error::usage(format!("The tenant map {path:?} has no usable header: {what}"))
+            Error::usage(format!("The tenant map {} has no usable header: {what}", path.display()))
                 .hint("Begin the file with the line `key,tenant`; `type` and `match` may follow, separated by commas.")
         })?;
         Ok(Self { path: path.into(), reader, columns, record })
@@ -94,12 +95,12 @@ impl Rows {
 fn read_record(reader: &mut MapReader, path: &Path, record: &mut csv::ByteRecord) -> Result<bool> {
     reader.read_byte_record(record).map_err(|error| match error.into_kind() {
         csv::ErrorKind::Io(error) => Error::io("read the tenant map", path, error),
-        other => Error::usage(format!("The tenant map {path:?} is not CSV: {other:?}")),
+        other => Error::usage(format!("The tenant map {} is not CSV: {other:?}", path.display())),
     })
 }
 
 fn usage(path: &Path, line: u64, what: &str) -> Error {
-    Error::usage(format!("Line {line} of the tenant map {path:?} cannot be used: {what}"))
+    Error::usage(format!("Line {line} of the tenant map {} cannot be used: {what}", path.display()))
 }
 
 /// Where the columns stand.

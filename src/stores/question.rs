@@ -1,0 +1,51 @@
+//! The framework's own questions to a collection.
+
+/// The framework's own question whether a collection still holds legacy keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LegacyProbe {
+    /// The field that is asked (`@id` on Firestore is the document id).
+    pub field: String,
+    /// Only documents whose field begins with this are looked at (`SAGA#` on DynamoDB sagas, else empty).
+    pub within: String,
+    /// A document is legacy unless its field begins with this (`t:`, or `SAGA#t:`).
+    pub rekeyed_prefix: String,
+}
+
+impl LegacyProbe {
+    /// The most values an answer lists.
+    pub const ANSWERS: usize = 10;
+
+    /// Whether a field value makes its document a legacy one. Only strings are asked: the stores compare
+    /// within one type, so a document without the field, or with another type in it, is never legacy.
+    pub fn offends(&self, value: &str) -> bool {
+        value.starts_with(&self.within) && !value.starts_with(&self.rekeyed_prefix)
+    }
+}
+
+/// The framework's own read of one stream or saga.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameworkQuery {
+    /// String fields and the values they must equal (`@id` on Firestore is the document id).
+    pub equals: Vec<(String, String)>,
+    /// The field the answer is ordered by, ascending as a number; documents without it come first.
+    pub order_by: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_of_the_rekeyed_range_offend() {
+        let events =
+            LegacyProbe { field: "streamId".into(), within: String::new(), rekeyed_prefix: "t:".into() };
+        for legacy in ["", "Order:1", "t", "t9", "t;", "t;x", "u", "t\u{0}"] {
+            assert!(events.offends(legacy), "{legacy:?}");
+        }
+        assert!(!events.offends("t:") && !events.offends("t:acme:Order:1"));
+        let sagas =
+            LegacyProbe { field: "PK".into(), within: "SAGA#".into(), rekeyed_prefix: "SAGA#t:".into() };
+        assert!(sagas.offends("SAGA#6f96") && sagas.offends("SAGA#t;"));
+        assert!(!sagas.offends("SAGA#t:acme:6f96") && !sagas.offends("SNAPSHOT#1") && !sagas.offends("t:"));
+    }
+}

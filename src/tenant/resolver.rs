@@ -1,0 +1,188 @@
+//! Asks the rule for the tenant of one stream after another, and checks the answer.
+
+use super::claims::{Claims, Settled};
+use super::field::Carried;
+use super::{KnownTenants, Origin, RuleDescription, TenantRule, UnusedRows, check_tenant};
+use crate::{
+    Result,
+    check::{Reason, Refusal},
+    document::{StoreKind, json::Tape},
+};
+
+/// Finds the tenant of each stream.
+///
+/// Per stream: [`start_stream`](Self::start_stream), then [`observe`](Self::observe) each of its documents if the
+/// rule [reads documents](Self::reads_documents), then [`decide`](Self::decide), as often as needed.
+pub struct TenantResolver {
+    rule: TenantRule,
+    known: Option<KnownTenants>,
+    carried: Claims,
+    not_json: u64,
+}
+
+impl TenantResolver {
+    /// Makes a resolver for a rule and, where they are listed, the known tenants.
+    pub fn new(rule: TenantRule, known: Option<KnownTenants>) -> Self {
+        Self { rule, known, carried: Claims::default(), not_json: 0 }
+    }
+
+    /// Whether a stream's tenant stands in its documents, so that it is known only after the last of them.
+    pub fn reads_documents(&self) -> bool {
+        matches!(self.rule, TenantRule::Field(_))
+    }
+
+    /// Forgets what the documents of the stream before carried.
+    pub fn start_stream(&mut self) {
+        self.carried.clear();
+    }
+
+    /// Takes in what one document of the stream carries; `number` is the line it stands on.
+    ///
+    /// Refused are a value that is no string (`field-type`) and a line without the store's fields (`not-lossless`).
+    pub fn observe(
+        &mut self,
+        store: StoreKind,
+        tape: &Tape,
+        line: &[u8],
+        number: u64,
+    ) -> Result<(), Refusal> {
+        let TenantRule::Field(field) = &self.rule else { return Ok(()) };
+        match field.read(store, tape, line)? {
+            Carried::Tenant(tenant) => self.carried.add(number, &tenant),
+            Carried::Nothing => {}
+            Carried::NotJson => self.not_json += 1,
+        }
+        Ok(())
+    }
+
+    /// Decides the tenant of the stream with this type and legacy key.
+    ///
+    /// The inner error is the refusal that all documents of the stream share: `tenant-missing`, `-ambiguous`,
+    /// `-disagrees`, `-invalid`, `-suspicious` or `-unknown`. The outer one is a temporary file that cannot be read.
+    pub fn decide(&mut self, type_name: &str, key: &str) -> Result<Result<&str, Refusal>> {
+        let (tenant, origin) = match &mut self.rule {
+            TenantRule::Constant(tenant) => (Ok(tenant.as_str()), Origin::CommandLine),
+            TenantRule::Map(map) => (map.find(type_name, key)?, Origin::Data),
+            TenantRule::Field(field) => (settle(&self.carried, field.path(), key), Origin::Data),
+        };
+        let known = self.known.as_ref();
+        Ok(tenant.and_then(|tenant| check_tenant(tenant, origin, known).map(|()| tenant)))
+    }
+
+    /// The rows of the tenant map that gave no stream its tenant so far; `None` for other rules.
+    pub fn unused_rows(&self) -> Option<UnusedRows> {
+        match &self.rule {
+            TenantRule::Map(map) => Some(map.unused_rows()),
+            TenantRule::Constant(_) | TenantRule::Field(_) => None,
+        }
+    }
+
+    /// How many documents hold something else than JSON where the rule looks for it; they count as carrying nothing.
+    pub fn documents_without_json(&self) -> u64 {
+        self.not_json
+    }
+
+    /// Describes rule and known tenants for the manifest.
+    pub fn describe(&self) -> RuleDescription {
+        RuleDescription::of(&self.rule, self.known.as_ref())
+    }
+}
+
+fn settle<'c>(carried: &'c Claims, path: &str, key: &str) -> Result<&'c str, Refusal> {
+    match carried.settle() {
+        Settled::Agreed(tenant) => Ok(tenant),
+        Settled::Unclaimed => Err(Refusal::new(
+            Reason::TenantMissing,
+            format!("no document of {key:?} carries a tenant in {path:?}"),
+        )),
+        Settled::Disputed(first, other) => Err(Refusal::new(
+            Reason::TenantDisagrees,
+            format!(
+                "{key:?} carries the tenant {:?} on line {} and {:?} on line {}",
+                first.tenant, first.line, other.tenant, other.line
+            ),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tenant::TenantField;
+
+    const STORE: StoreKind = StoreKind::DynamoDb;
+
+    fn resolver(path: &str) -> TenantResolver {
+        TenantResolver::new(TenantRule::Field(TenantField::parse(path).unwrap()), None)
+    }
+
+    fn observe(resolver: &mut TenantResolver, number: u64, item: &str) -> Result<(), Refusal> {
+        let (line, mut tape) = (format!(r#"{{"Item":{item}}}"#), Tape::new());
+        tape.read(line.as_bytes()).unwrap();
+        resolver.observe(STORE, &tape, line.as_bytes(), number)
+    }
+
+    fn decide(resolver: &mut TenantResolver) -> Result<String, Reason> {
+        let decided = resolver.decide("Order", "Order:A-1").unwrap();
+        decided.map(str::to_owned).map_err(|refusal| refusal.reason)
+    }
+
+    #[test]
+    fn documents_that_carry_nothing_inherit_the_tenant_of_the_others() {
+        let mut resolver = resolver("tenantId");
+        resolver.start_stream();
+        for (number, item) in
+            (1..).zip([r"{}", r#"{"tenantId":{"NULL":true}}"#, r#"{"tenantId":{"S":"acme"}}"#])
+        {
+            observe(&mut resolver, number, item).unwrap();
+        }
+        assert_eq!(decide(&mut resolver), Ok("acme".into()));
+        resolver.start_stream();
+        observe(&mut resolver, 4, "{}").unwrap();
+        assert_eq!(decide(&mut resolver), Err(Reason::TenantMissing));
+    }
+
+    #[test]
+    fn documents_that_disagree_are_refused_naming_both() {
+        let mut resolver = resolver("tenantId");
+        resolver.start_stream();
+        observe(&mut resolver, 3, r#"{"tenantId":{"S":"acme"}}"#).unwrap();
+        observe(&mut resolver, 7, r#"{"tenantId":{"S":"globex"}}"#).unwrap();
+        let refusal = resolver.decide("Order", "Order:A-1").unwrap().unwrap_err();
+        assert_eq!(refusal.reason, Reason::TenantDisagrees);
+        assert!(refusal.detail.contains(r#""acme" on line 3 and "globex" on line 7"#), "{refusal}");
+    }
+
+    #[test]
+    fn embedded_json_that_does_not_parse_is_counted_and_carries_nothing() {
+        let mut resolver = resolver("metadata#/tenantId");
+        resolver.start_stream();
+        // {"tenantId":"acme"}, a binary envelope, the same JSON cut off
+        for (number, metadata) in
+            (1..).zip(["eyJ0ZW5hbnRJZCI6ImFjbWUifQ==", "AQIDBA==", "eyJ0ZW5hbnRJZCI6ImFj"])
+        {
+            observe(&mut resolver, number, &format!(r#"{{"metadata":{{"S":"{metadata}"}}}}"#)).unwrap();
+        }
+        assert_eq!(decide(&mut resolver), Ok("acme".into()));
+        assert_eq!(resolver.documents_without_json(), 2);
+    }
+
+    #[test]
+    fn a_tenant_that_is_no_string_is_refused() {
+        let number = observe(&mut resolver("tenantId"), 1, r#"{"tenantId":{"N":"7"}}"#);
+        let embedded =
+            observe(&mut resolver("stateJson#/tenantId"), 1, r#"{"stateJson":{"S":"{\"tenantId\":7}"}}"#);
+        for refused in [number, embedded] {
+            assert_eq!(refused.unwrap_err().reason, Reason::FieldType);
+        }
+    }
+
+    #[test]
+    fn the_answer_is_checked_whatever_the_rule() {
+        let mut typed = TenantResolver::new(TenantRule::Constant("default".into()), None);
+        assert_eq!(decide(&mut typed), Err(Reason::TenantSuspicious));
+        let mut known =
+            TenantResolver::new(TenantRule::Constant("acme".into()), Some(KnownTenants::parse("globex")));
+        assert_eq!(decide(&mut known), Err(Reason::TenantUnknown));
+    }
+}

@@ -75,3 +75,69 @@ impl TenantField {
         Refusal::new(Reason::FieldType, format!("{:?} holds {what} where a tenant is expected", self.path))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(path: &str, store: StoreKind, line: &str) -> Result<Option<String>, Reason> {
+        let mut tape = Tape::new();
+        tape.read(line.as_bytes()).unwrap();
+        let carried = TenantField::parse(path).unwrap().read(store, &tape, line.as_bytes());
+        carried.map_err(|refusal| refusal.reason).map(|carried| match carried {
+            Carried::Tenant(tenant) => Some(tenant.into_owned()),
+            Carried::Nothing => None,
+            Carried::NotJson => Some("no JSON".into()),
+        })
+    }
+
+    #[test]
+    fn a_field_is_read_in_the_form_of_each_store() {
+        let lines = [
+            (StoreKind::MongoDb, r#"{"tenantId":"acme"}"#, r#"{"tenantId":null}"#),
+            (StoreKind::DynamoDb, r#"{"Item":{"tenantId":{"S":"acme"}}}"#, r#"{"Item":{}}"#),
+            (
+                StoreKind::Firestore,
+                r#"{"fields":{"tenantId":{"stringValue":"acme"}}}"#,
+                r#"{"fields":{"tenantId":{"nullValue":null}}}"#,
+            ),
+            (StoreKind::CosmosDb, r#"{"tenantId":"acme"}"#, r#"{"tenantId":null}"#),
+        ];
+        for (store, with, without) in lines {
+            assert_eq!(read("tenantId", store, with), Ok(Some("acme".into())), "{store}");
+            assert_eq!(read("tenantId", store, without), Ok(None), "{store}");
+        }
+    }
+
+    #[test]
+    fn embedded_json_is_read_as_text_base64_and_binary() {
+        // {"tenantId":"acme"}
+        let base64 = "eyJ0ZW5hbnRJZCI6ImFjbWUifQ==";
+        let lines = [
+            (StoreKind::MongoDb, format!(r#"{{"m":{{"$binary":{{"base64":"{base64}","subType":"00"}}}}}}"#)),
+            (StoreKind::MongoDb, r#"{"m":"{\"tenantId\":\"acme\"}"}"#.into()),
+            (StoreKind::DynamoDb, format!(r#"{{"Item":{{"m":{{"S":"{base64}"}}}}}}"#)),
+            (StoreKind::DynamoDb, format!(r#"{{"Item":{{"m":{{"B":"{base64}"}}}}}}"#)),
+            (StoreKind::Firestore, format!(r#"{{"fields":{{"m":{{"bytesValue":"{base64}"}}}}}}"#)),
+            (StoreKind::CosmosDb, format!(r#"{{"m":"{base64}"}}"#)),
+        ];
+        for (store, line) in lines {
+            assert_eq!(read("m#/tenantId", store, &line), Ok(Some("acme".into())), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_erased_event_carries_nothing_and_an_envelope_is_told_apart() {
+        assert_eq!(read("metadata#/tenantId", StoreKind::MongoDb, r#"{"metadata":null}"#), Ok(None));
+        let envelope = r#"{"metadata":{"$binary":{"base64":"AQIDBA==","subType":"00"}}}"#;
+        assert_eq!(read("metadata#/tenantId", StoreKind::MongoDb, envelope), Ok(Some("no JSON".into())));
+        assert_eq!(read("tenantId", StoreKind::DynamoDb, "{}"), Err(Reason::NotLossless));
+    }
+
+    #[test]
+    fn paths_that_name_no_field_or_no_pointer_are_usage_errors() {
+        for path in ["", "#/tenantId", "metadata#", "metadata#tenantId", "metadata#/a~b"] {
+            assert_eq!(TenantField::parse(path).unwrap_err().kind(), crate::ErrorKind::Usage, "{path}");
+        }
+    }
+}

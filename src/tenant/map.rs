@@ -235,10 +235,8 @@ mod tests {
 
     #[test]
     fn rows_that_decide_nothing_are_reported() {
-        let mut text = String::from("key,tenant,match\n");
-        (0..20).for_each(|number| text.push_str(&format!("k{number},acme,\n")));
-        text.push_str("k,globex,prefix\n");
-        let mut map = map(&text).unwrap();
+        let exact: Vec<_> = (0..20).map(|number| format!("k{number},acme,")).collect();
+        let mut map = map(&format!("key,tenant,match\n{}\nk,globex,prefix\n", exact.join("\n"))).unwrap();
         assert_eq!(map.unused_rows().unused, 21);
         for key in ["k0", "k3", "k-", "nothing"] {
             let _ = map.find("", key).unwrap();
@@ -291,9 +289,8 @@ mod tests {
             rows in proptest::collection::vec(("[aé]{1,3}", "[xy]", "[TU]?", prop::sample::select(vec!["exact", "prefix", "regex"])), 1..12),
             asked in proptest::collection::vec(("[TU]", "[aé]{0,4}"), 1..8),
         ) {
-            let mut text = String::from("key,tenant,type,match\n");
-            rows.iter().for_each(|(key, tenant, only, kind)| text.push_str(&format!("{key},{tenant},{only},{kind}\n")));
-            let mut map = map(&text).unwrap();
+            let lines: Vec<_> = rows.iter().map(|(key, tenant, only, kind)| format!("{key},{tenant},{only},{kind}")).collect();
+            let mut map = map(&format!("key,tenant,type,match\n{}\n", lines.join("\n"))).unwrap();
             for (type_name, key) in asked {
                 prop_assert_eq!(find(&mut map, &type_name, &key), expected(&rows, &type_name, &key));
             }

@@ -60,7 +60,9 @@ mod tests {
 
     fn raw(tenants: &[&str]) -> PrefixSet {
         let mut set = PrefixSet::new();
-        tenants.iter().for_each(|tenant| set.insert(tenant, format!("t:{tenant}:").as_bytes()));
+        for tenant in tenants {
+            set.insert(tenant, format!("t:{tenant}:").as_bytes());
+        }
         set
     }
 

@@ -12,5 +12,6 @@ pub mod text;
 pub mod value;
 
 pub use lines::Lines;
+pub(crate) use store_key::write_component;
 pub use store_key::{DOCUMENT_ID, StoreKey, document_id, find_field};
 pub use store_kind::StoreKind;

@@ -8,10 +8,10 @@ mod builtin;
 mod check;
 mod field_path;
 mod identity;
-//mod inspector;
+mod inspector;
 mod parameters;
 mod parse;
-//mod questions;
+mod questions;
 mod rules;
 
 use std::collections::BTreeMap;
@@ -19,15 +19,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::document::StoreKind;
+use crate::document::{DOCUMENT_ID, StoreKind};
 pub use field_path::FieldPath;
 pub use identity::{Identity, KeyState, StoredOwner};
-//pub use inspector::Inspector;
+pub use inspector::Inspector;
 pub use parameters::Parameter;
 pub use rules::*;
-
-/// The field that stands for a Firestore document's id: the last segment of its name.
-pub const DOCUMENT_ID: &str = "@id";
 
 /// What the documents of a layout are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

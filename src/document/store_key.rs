@@ -77,7 +77,10 @@ pub fn find_field<'t>(
     Ok(segments.fold(first, |found, segment| tape.find(line, Some(found?), segment)))
 }
 
-fn write_component(
+/// Appends one component of a key: the typed value of the field called `name`.
+///
+/// Errors: those of [`StoreKey::of`].
+pub(crate) fn write_component(
     kind: StoreKind,
     name: &str,
     tape: &Tape,

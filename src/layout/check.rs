@@ -1,7 +1,7 @@
 //! What a layout's sections must say for each other.
 
-use super::{DOCUMENT_ID, DocumentKind, Field, FieldType, KeyPlace, Layout};
-use crate::document::StoreKind;
+use super::{DocumentKind, Field, FieldType, KeyPlace, Layout};
+use crate::document::{DOCUMENT_ID, StoreKind};
 use crate::key::{Template, Term};
 
 /// The most fields one layout reads; a document's are looked up in one pass into a table of this size.

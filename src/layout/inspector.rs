@@ -1,0 +1,92 @@
+//! A layout at work on documents: what one is, and the same one rekeyed.
+
+mod found;
+mod inspect;
+mod limits;
+mod owner;
+mod plan;
+mod rewrite;
+mod sort_key;
+mod splice;
+mod state;
+
+use std::borrow::Cow;
+
+use super::{Identity, Layout};
+use crate::document::json::Tape;
+use crate::key::Escaping;
+use plan::Plan;
+use splice::Edit;
+
+/// A layout made ready for many documents, one at a time, with buffers that are used again and again.
+///
+/// Every method takes the line and the tape that has read it.
+#[derive(Clone, Debug)]
+pub struct Inspector {
+    plan: Plan,
+    /// How terms are joined; `None` where nobody has said.
+    escaping: Option<Escaping>,
+    escaping_mattered: bool,
+    rendered: String,
+    scratch: String,
+    /// The values that the last rewrite made: one a key place, one a set field, in the layout's order.
+    new: Vec<String>,
+    edits: Vec<Edit>,
+    /// For JSON inside fields, and for reading a rewritten document again.
+    inner_tape: Tape,
+}
+
+impl Inspector {
+    /// Makes a layout ready. Without an escaping a document whose terms it would change is not rewritten.
+    pub fn new(layout: &Layout, escaping: Option<Escaping>) -> Self {
+        let plan = Plan::new(layout);
+        Self {
+            new: vec![String::new(); plan.places.len() + plan.sets.len()],
+            plan,
+            escaping,
+            escaping_mattered: false,
+            rendered: String::new(),
+            scratch: String::new(),
+            edits: Vec::new(),
+            inner_tape: Tape::new(),
+        }
+    }
+
+    /// Whether a document rewritten so far held a term that the two escapings write differently. Until then
+    /// manifests record the escaping as `unneeded`.
+    pub fn escaping_mattered(&self) -> bool {
+        self.escaping_mattered
+    }
+
+    /// The key a person sees in previews and lists: what stands in the layout's first place.
+    ///
+    /// Of a document that is not of the layout, whatever stands there.
+    pub fn display_key<'a>(&self, tape: &Tape, line: &'a [u8]) -> Cow<'a, str> {
+        let Ok(found) = self.plan.find(tape, line) else { return Cow::Borrowed("") };
+        let Some(place) = self.plan.places.first() else { return Cow::Borrowed("") };
+        let other =
+            || found.get(place.slot).map_or(Cow::Borrowed(""), |it| String::from_utf8_lossy(it.raw(line)));
+        found.text(place.slot).unwrap_or_else(other)
+    }
+
+    /// The key a person sees of the document that the last rewrite made.
+    pub fn new_display_key(&self) -> &str {
+        self.new.first().map_or("", String::as_str)
+    }
+
+    /// Appends what the stream is called in the `key` column of a tenant map; its `type` column holds
+    /// [`Identity::type_name`].
+    pub fn map_key(&self, identity: &Identity, out: &mut String) {
+        self.plan.map_key.render(&identity.terms(""), Escaping::Raw, out);
+    }
+
+    /// The id that an event keeps whatever its key is, where the layout names one.
+    pub fn event_id<'a>(&self, tape: &Tape, line: &'a [u8]) -> Option<Cow<'a, str>> {
+        self.plan.find(tape, line).ok()?.text(self.plan.event_id?)
+    }
+
+    /// The time, in seconds since 1970, at which the document expires, where it says so.
+    pub fn expires_at(&self, tape: &Tape, line: &[u8]) -> Option<i64> {
+        self.plan.find(tape, line).ok()?.integer(self.plan.expires?)
+    }
+}

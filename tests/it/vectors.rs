@@ -72,7 +72,8 @@ fn check(vector: &Vector<'_>) {
         key
     };
     let mut foretold = Vec::new();
-    let _ = inspector.rewrite(&tape, &before, &identity, &vector.tenant, StoredOwner::Refuse, &mut Vec::new());
+    let _ =
+        inspector.rewrite(&tape, &before, &identity, &vector.tenant, StoredOwner::Refuse, &mut Vec::new());
     let _ = inspector.new_order_key(&tape, &before, &mut foretold).unwrap();
     assert_eq!(order_key(&inspector), foretold, "{what}");
     assert_eq!(inspector.display_key(&new_tape, &out), inspector.new_display_key(), "{what}");

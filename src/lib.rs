@@ -7,6 +7,7 @@
 //! ```
 
 pub mod check;
+pub mod cli;
 pub mod document;
 mod error;
 pub mod exit;

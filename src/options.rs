@@ -22,11 +22,13 @@ pub use rekey::{AlreadyRekeyed, Escaping, RekeyOptions, StoredOwner, TenantRuleC
 pub use restore::RestoreOptions;
 pub use verify::{ProbeStreams, VerifyOptions};
 
+use crate::stores::address::StoreAddress;
+
 /// A collection, table or container and how fast it may be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// The store's address, as typed; it may hold a password and is never printed as it is.
-    pub address: String,
+    /// Where the store is.
+    pub address: StoreAddress,
     /// The collection, table or container.
     pub collection: String,
     /// How fast the store may be used.

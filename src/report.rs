@@ -3,11 +3,15 @@
 //! The members of each verb are a contract with scripts (`docs/format.md`); others may be added, none renamed.
 
 mod code;
+mod envelope;
 mod finding;
+mod text;
 mod verb;
 
 pub use code::{FindingCode, NoticeCode};
+pub use envelope::{Envelope, save};
 pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
+pub use text::show;
 pub use verb::{
     Counted, DemoLayout, DemoReport, ExportReport, ImportReport, KeySample, Level, PruneReport, RekeyReport,
     TenantVerdict, Totals, Verdict, VerifyReport,
@@ -87,4 +91,9 @@ pub struct Notice {
     pub code: NoticeCode,
     /// One sentence.
     pub message: String,
+}
+
+/// The tool with its version, as results and manifests name it.
+pub fn tool() -> String {
+    concat!("rekey ", env!("CARGO_PKG_VERSION")).to_owned()
 }

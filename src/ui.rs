@@ -7,12 +7,16 @@ pub mod format;
 mod message;
 mod options;
 pub mod progress;
+#[cfg(test)]
+mod screen;
 mod table;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use options::{ColorMode, OutputFormat, ProgressMode, UiOptions};
 pub use progress::{Progress, ProgressTask};
+#[cfg(test)]
+pub(crate) use screen::Screen;
 pub use table::{Align, Table};
 
 use crate::error::{Error, Result};
@@ -45,9 +49,32 @@ impl Ui {
         Self { options, out, err, progress, notices: Mutex::default() }
     }
 
+    /// A terminal that keeps what is written, both streams in one, for tests.
+    #[cfg(test)]
+    pub(crate) fn recording() -> (Self, Screen) {
+        let screen = Screen::default();
+        let channel = || {
+            let writer = Box::new(screen.clone());
+            Channel::over(writer, false, ColorMode::Never, progress::Bars::default())
+        };
+        let ui = Self {
+            options: UiOptions::default(),
+            out: channel(),
+            err: channel(),
+            progress: Arc::new(progress::Hidden),
+            notices: Mutex::default(),
+        };
+        (ui, screen)
+    }
+
     /// How the terminal is used.
     pub fn options(&self) -> &UiOptions {
         &self.options
+    }
+
+    /// Whether there is colour on standard error.
+    pub fn colored(&self) -> bool {
+        self.err.is_colored()
     }
 
     /// Where long work reports its progress.
@@ -113,6 +140,12 @@ impl Ui {
     /// Prints a table of the result for a person; nothing with `--output json`.
     pub fn table(&self, table: &Table) -> Result<()> {
         self.result(|out| out.result_block(&table.render(out)))
+    }
+
+    /// Prints labels and values of the result for a person; nothing with `--output json`.
+    pub fn facts(&self, facts: &[(&str, String)]) -> Result<()> {
+        let width = facts.iter().map(|(label, _)| label.chars().count()).max().unwrap_or_default();
+        facts.iter().try_for_each(|(label, value)| self.line(&format!("  {label:width$}  {value}")))
     }
 
     /// Prints the one JSON object of `--output json`.

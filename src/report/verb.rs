@@ -14,7 +14,7 @@ use serde::Serializer;
 
 /// Writes a path as text; what is not UTF-8 in it is shown, not refused.
 #[allow(clippy::ref_option)] // serde hands over a reference to the member.
-fn path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     match path {
         Some(path) => serializer.collect_str(&path.display()),
         None => serializer.serialize_none(),

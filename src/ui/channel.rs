@@ -60,6 +60,10 @@ impl Channel {
         self.terminal
     }
 
+    pub(super) fn is_colored(&self) -> bool {
+        self.color
+    }
+
     /// Writes `label: text`. Like [`Channel::line`], a message that nobody can read is no reason to fail.
     pub(super) fn message(&self, style: Style, label: &str, text: &str) {
         let label = self.paint(style, &format!("{label}:"));

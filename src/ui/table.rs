@@ -32,6 +32,11 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| visible(cell.as_ref()).replace('\n', " ")).collect());
     }
 
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Tells whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

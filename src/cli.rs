@@ -1,0 +1,113 @@
+//! The command line: from arguments to an exit code. Nothing past the options knows clap.
+
+mod archive;
+mod conclude;
+mod demo;
+mod export;
+mod global;
+mod help;
+mod import;
+mod layout;
+mod log;
+mod panic;
+mod paths;
+mod prune;
+mod rekey;
+mod restore;
+mod store;
+mod tenant;
+mod usage;
+mod verb;
+mod verify;
+mod words;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::exit::ExitStatus;
+use crate::report::Outcome;
+use crate::signal::StopSignal;
+use crate::ui::{Ui, UiOptions};
+use global::GlobalArgs;
+use verb::{Command, Verb};
+
+/// Moves legacy event and saga documents to tenant-carrying keys
+///
+/// Moves event and saga documents of the Excalibur framework to keys that carry their tenant, on MongoDB, DynamoDB,
+/// Firestore and Cosmos DB: every document out (export), its key rewritten (rekey), back in (import), and proof that
+/// nothing else changed (verify). `rekey demo` shows all of it without any database.
+#[derive(Parser, Debug)]
+#[command(
+    name = "rekey",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    disable_help_subcommand = true,
+    after_help = "`rekey --help` lists the store addresses and all exit codes; `rekey COMMAND --help` has examples.",
+    after_long_help = format!("{}\n{}", help::STORES, help::EXIT_CODES)
+)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// Runs the command that `arguments` (the program's name first) ask for.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    panic::report_bugs();
+    let status = match Cli::try_parse_from(arguments) {
+        Ok(cli) => panic::catch(|| start(cli)),
+        Err(error) => usage::conclude(&error),
+    };
+    panic::seen().map_or(status, |bug| status.worst(bug)).into()
+}
+
+/// Runs a command whose arguments clap accepts.
+fn start(cli: Cli) -> ExitStatus {
+    let Cli { global, verb } = cli;
+    let ui = Ui::new(global.ui_options(verb.takes_stdout()));
+    let name = verb.name();
+    let result = global
+        .validate(verb.out_is_stdout())
+        .and_then(|()| log::start(global.log_level, ui.colored()))
+        .and_then(|()| verb.into_command(&global))
+        .and_then(|command| run(command, &ui));
+    conclude::conclude(name, result, &ui, global.result.as_deref())
+}
+
+/// Runs a validated command to its end, or until it is asked to stop.
+fn run(command: Command, ui: &Ui) -> Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::caused(ErrorKind::File, "Cannot start the threads that do the work", source))?;
+    let result = runtime.block_on(async {
+        let stop = StopSignal::listen()?;
+        command.run(ui, &stop).await
+    });
+    // What still runs in the background must not hold up the end.
+    runtime.shutdown_background();
+    result
+}
+
+/// The terminal before the flags about it are known.
+fn plain_ui() -> Ui {
+    Ui::new(UiOptions::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_has_no_contradictions() {
+        Cli::command().debug_assert();
+    }
+}

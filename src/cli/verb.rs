@@ -1,0 +1,97 @@
+use clap::Subcommand;
+
+use super::demo::DemoArgs;
+use super::export::ExportArgs;
+use super::global::GlobalArgs;
+use super::import::ImportArgs;
+use super::prune::PruneArgs;
+use super::rekey::RekeyArgs;
+use super::restore::RestoreArgs;
+use super::verify::VerifyArgs;
+use crate::error::{Error, Result};
+use crate::options::{
+    DemoOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions, VerifyOptions,
+};
+use crate::report::Outcome;
+use crate::signal::StopSignal;
+use crate::ui::Ui;
+
+/// The verbs as typed.
+// One is made a run, so their sizes do not matter.
+#[allow(clippy::large_enum_variant)]
+#[derive(Subcommand, Debug)]
+pub(super) enum Verb {
+    Export(ExportArgs),
+    Rekey(RekeyArgs),
+    Import(ImportArgs),
+    Verify(VerifyArgs),
+    Prune(PruneArgs),
+    Restore(RestoreArgs),
+    Demo(DemoArgs),
+}
+
+/// The verbs as validated.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub(super) enum Command {
+    Export(ExportOptions),
+    Rekey(RekeyOptions),
+    Import(ImportOptions),
+    Verify(VerifyOptions),
+    Prune(PruneOptions),
+    Restore(RestoreOptions),
+    Demo(DemoOptions),
+}
+
+impl Verb {
+    /// The verb's name on the command line and in the JSON result.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Export(_) => "export",
+            Self::Rekey(_) => "rekey",
+            Self::Import(_) => "import",
+            Self::Verify(_) => "verify",
+            Self::Prune(_) => "prune",
+            Self::Restore(_) => "restore",
+            Self::Demo(_) => "demo",
+        }
+    }
+
+    /// Tells whether `--out -` was typed.
+    pub(super) fn out_is_stdout(&self) -> bool {
+        match self {
+            Self::Export(args) => args.out_is_stdout(),
+            Self::Rekey(args) => args.out_is_stdout(),
+            _ => false,
+        }
+    }
+
+    /// Tells whether lines of an archive will go to standard output.
+    pub(super) fn takes_stdout(&self) -> bool {
+        match self {
+            Self::Rekey(args) => args.takes_stdout(),
+            other => other.out_is_stdout(),
+        }
+    }
+
+    /// Checks what clap cannot.
+    pub(super) fn into_command(self, global: &GlobalArgs) -> Result<Command> {
+        Ok(match self {
+            Self::Export(args) => Command::Export(args.into_options(global)?),
+            Self::Rekey(args) => Command::Rekey(args.into_options(global)?),
+            Self::Import(args) => Command::Import(args.into_options(global)?),
+            Self::Verify(args) => Command::Verify(args.into_options(global)?),
+            Self::Prune(args) => Command::Prune(args.into_options(global)?),
+            Self::Restore(args) => Command::Restore(args.into_options(global)?),
+            Self::Demo(args) => Command::Demo(args.into_options()),
+        })
+    }
+}
+
+impl Command {
+    /// Does it.
+    #[allow(clippy::unused_async)] // until the commands are here
+    pub(super) async fn run(self, _ui: &Ui, _stop: &StopSignal) -> Result<Outcome> {
+        Err(Error::usage("This command is not part of this build yet."))
+    }
+}

@@ -1,0 +1,140 @@
+//! Results as a person reads them.
+
+mod copy;
+mod rewrite;
+mod verify;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use super::{Finding, FindingsAccount, Outcome, Report};
+use crate::error::Result;
+use crate::ui::format::{count, number};
+use crate::ui::{Align, Table, Ui};
+
+/// How many findings the screen lists; more are in the JSON result and all of them in the findings file.
+const SHOWN_FINDINGS: usize = 10;
+
+/// How many tenants the screen lists; the JSON result has all of them.
+const SHOWN_TENANTS: usize = 40;
+
+/// Shows what a command came to.
+pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
+    match &outcome.report {
+        Report::Export(report) => copy::export(report, ui)?,
+        Report::Rekey(report) => rewrite::rekey(report, ui)?,
+        Report::Import(report) | Report::Restore(report) => copy::import(report, ui)?,
+        Report::Verify(report) => verify::verify(report, ui)?,
+        Report::Prune(report) => copy::prune(report, ui)?,
+        // It shows itself as it goes.
+        Report::Demo(_) => {}
+    }
+    findings(&outcome.findings, ui)
+}
+
+fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {
+    if account.total == 0 {
+        return Ok(());
+    }
+    ui.line("")?;
+    ui.heading(&count(account.total, "finding"))?;
+    let columns = [("finding", Align::Left), ("document", Align::Left), ("what", Align::Left)];
+    let mut table = Table::new(columns);
+    for finding in account.first.iter().take(SHOWN_FINDINGS) {
+        table.row([finding.code.code(), &document(finding), &finding.message]);
+    }
+    ui.table(&table)?;
+    let shown = u64::try_from(table.len()).unwrap_or(u64::MAX);
+    match (account.total.saturating_sub(shown), &account.file) {
+        (0, None) => Ok(()),
+        (0, Some(file)) => ui.line(&format!("The list is in {}.", file.display())),
+        (more, Some(file)) => ui.line(&format!("{} more are in {}.", number(more), file.display())),
+        (more, None) => ui.line(&format!("{} more are not shown.", number(more))),
+    }
+}
+
+/// What the finding is about, as closely as it says.
+fn document(finding: &Finding) -> String {
+    match (&finding.key, &finding.stream, finding.line) {
+        (Some(key), _, _) => key.clone(),
+        (None, Some(stream), _) => stream.clone(),
+        (None, None, Some(line)) => format!("line {}", number(line)),
+        (None, None, None) => finding.tenant.clone().unwrap_or_default(),
+    }
+}
+
+/// A table of reasons, the most frequent first.
+fn reasons<R: Display>(reasons: &BTreeMap<R, u64>, advice: impl Fn(&R) -> &'static str, ui: &Ui) -> Result<()> {
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let mut sorted: Vec<_> = reasons.iter().collect();
+    sorted.sort_by_key(|(_, documents)| std::cmp::Reverse(**documents));
+    let mut table = Table::new([("reason", Align::Left), ("documents", Align::Right), ("what to do", Align::Left)]);
+    for (reason, documents) in sorted {
+        table.row([reason.to_string(), number(*documents), advice(reason).to_owned()]);
+    }
+    ui.line("")?;
+    ui.table(&table)
+}
+
+/// `3 written, 2 identical`: what is not zero, or the first one if all are.
+fn parts(parts: &[(u64, &str)]) -> String {
+    let present = parts.iter().filter(|(documents, _)| *documents > 0);
+    let mut texts: Vec<String> = present.map(|(documents, what)| format!("{} {what}", number(*documents))).collect();
+    if texts.is_empty() {
+        texts.extend(parts.first().map(|(_, what)| format!("0 {what}")));
+    }
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Reason;
+    use crate::report::{ExportReport, FindingCode};
+
+    #[test]
+    fn the_first_ten_findings_are_shown_and_the_rest_is_counted() {
+        let (ui, screen) = Ui::recording();
+        let first = (0..100)
+            .map(|number| Finding {
+                key: Some(format!("t:acme:Order:{number}")),
+                ..Finding::new(FindingCode::Missing, "It is not there.")
+            })
+            .collect();
+        let account = FindingsAccount {
+            total: 1_234,
+            first,
+            file: Some("a.findings.ndjson".into()),
+            ..FindingsAccount::default()
+        };
+        let report = Report::Export(ExportReport::default());
+        show(&Outcome::done(report).with_findings(account), &ui).unwrap();
+        let shown = screen.text();
+        assert!(shown.contains("1,234 findings\n"), "{shown}");
+        assert_eq!(shown.matches("It is not there.").count(), SHOWN_FINDINGS);
+        assert!(shown.ends_with("1,224 more are in a.findings.ndjson.\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_finding_is_named_by_the_closest_thing_it_knows() {
+        let finding = |key: Option<&str>, stream: Option<&str>, line| Finding {
+            key: key.map(Into::into),
+            stream: stream.map(Into::into),
+            line,
+            tenant: Some("acme".into()),
+            ..Finding::new(FindingCode::Refused(Reason::Malformed), "It is no JSON.")
+        };
+        assert_eq!(document(&finding(Some("k"), Some("s"), Some(1))), "k");
+        assert_eq!(document(&finding(None, Some("s"), Some(1))), "s");
+        assert_eq!(document(&finding(None, None, Some(1_000))), "line 1,000");
+        assert_eq!(document(&finding(None, None, None)), "acme");
+    }
+
+    #[test]
+    fn parts_leave_out_what_is_zero() {
+        assert_eq!(parts(&[(3, "written"), (0, "identical"), (1_000, "in conflict")]), "3 written, 1,000 in conflict");
+        assert_eq!(parts(&[(0, "written"), (0, "identical")]), "0 written");
+    }
+}

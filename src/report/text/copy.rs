@@ -1,0 +1,117 @@
+use super::{parts, reasons};
+use crate::error::Result;
+use crate::report::{ExportReport, ImportReport, PruneReport};
+use crate::ui::Ui;
+use crate::ui::format::{bytes, count};
+
+pub(super) fn export(report: &ExportReport, ui: &Ui) -> Result<()> {
+    let place = report.archive.as_ref().map_or_else(|| "standard output".into(), |path| path.display().to_string());
+    ui.line(&format!(
+        "Exported {} of {}, {}, to {place}.",
+        count(report.documents, "document"),
+        count(report.streams, "stream"),
+        bytes(report.bytes)
+    ))?;
+    let mut facts = vec![("sha256", report.sha256.clone())];
+    if let Some(manifest) = &report.manifest {
+        facts.push(("manifest", manifest.display().to_string()));
+    }
+    let consistent = if report.consistent {
+        "yes, all of it was read at one moment"
+    } else {
+        "no, what was written meanwhile may be in it or not"
+    };
+    facts.push(("consistent", consistent.into()));
+    if report.escape_records > 0 {
+        facts.push(("escape records", count(report.escape_records, "document")));
+    }
+    ui.facts(&facts)
+}
+
+pub(super) fn import(report: &ImportReport, ui: &Ui) -> Result<()> {
+    let outcomes = parts(&[
+        (report.written, if report.dry_run { "to write" } else { "written" }),
+        (report.identical, "identical"),
+        (report.conflict, "in conflict"),
+        (report.expired, "expired"),
+        (report.stale, "stale"),
+        (report.set_aside, if report.dry_run { "to set aside" } else { "set aside" }),
+    ]);
+    if report.dry_run {
+        ui.line("Nothing was written: this is a dry run.")?;
+    }
+    ui.line(&format!("{}: {outcomes}.", count(report.documents, "document")))?;
+    match &report.set_aside_file {
+        Some(file) => ui.facts(&[("set aside in", file.display().to_string())]),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn prune(report: &PruneReport, ui: &Ui) -> Result<()> {
+    let outcomes = parts(&[
+        (report.deleted, if report.dry_run { "to delete" } else { "deleted" }),
+        (report.gone, "gone before"),
+        (report.kept, if report.dry_run { "to keep" } else { "kept" }),
+    ]);
+    if report.dry_run {
+        ui.line("Nothing was deleted: this is a dry run.")?;
+    }
+    ui.line(&format!("{}: {outcomes}.", count(report.documents, "legacy document")))?;
+    reasons(&report.reasons, |_| "", ui)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_says_what_is_where() {
+        let (ui, screen) = Ui::recording();
+        let report = ExportReport {
+            documents: 1_200,
+            streams: 1,
+            bytes: 1_234_567,
+            sha256: "ab12".into(),
+            consistent: true,
+            archive: Some("legacy.ndjson".into()),
+            manifest: Some("legacy.ndjson.manifest.json".into()),
+            ..ExportReport::default()
+        };
+        export(&report, &ui).unwrap();
+        assert_eq!(
+            screen.text(),
+            "Exported 1,200 documents of 1 stream, 1.23 MB, to legacy.ndjson.\n  \
+             sha256      ab12\n  \
+             manifest    legacy.ndjson.manifest.json\n  \
+             consistent  yes, all of it was read at one moment\n"
+        );
+    }
+
+    #[test]
+    fn a_dry_run_does_not_say_that_it_wrote() {
+        let (ui, screen) = Ui::recording();
+        let report =
+            ImportReport { dry_run: true, documents: 5, written: 3, conflict: 2, ..ImportReport::default() };
+        import(&report, &ui).unwrap();
+        assert_eq!(
+            screen.text(),
+            "Nothing was written: this is a dry run.\n5 documents: 3 to write, 2 in conflict.\n"
+        );
+    }
+
+    #[test]
+    fn prune_says_what_was_kept_and_why() {
+        let (ui, screen) = Ui::recording();
+        let report = PruneReport {
+            documents: 1_003,
+            deleted: 1_000,
+            kept: 3,
+            reasons: [("no-twin".to_owned(), 3)].into(),
+            ..PruneReport::default()
+        };
+        prune(&report, &ui).unwrap();
+        let shown = screen.text();
+        assert!(shown.starts_with("1,003 legacy documents: 1,000 deleted, 3 kept.\n"), "{shown}");
+        assert!(shown.contains("no-twin"), "{shown}");
+    }
+}

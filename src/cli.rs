@@ -83,10 +83,9 @@ fn start(cli: Cli) -> ExitStatus {
 
 /// Runs a validated command to its end, or until it is asked to stop.
 fn run(command: Command, ui: &Ui) -> Result<Outcome> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::caused(ErrorKind::File, "Cannot start the threads that do the work", source))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|source| {
+        Error::caused(ErrorKind::File, "Cannot start the threads that do the work", source)
+    })?;
     let result = runtime.block_on(async {
         let stop = StopSignal::listen()?;
         command.run(ui, &stop).await

@@ -46,8 +46,9 @@ impl ParameterArgs {
                 }
             };
             if parameters.iter().any(|(earlier, _)| earlier == name) {
-                return Err(Error::usage(format!("--set gives {name:?} twice."))
-                    .hint("Keep one of the two values."));
+                return Err(
+                    Error::usage(format!("--set gives {name:?} twice.")).hint("Keep one of the two values.")
+                );
             }
             parameters.push((name.to_owned(), value.to_owned()));
         }

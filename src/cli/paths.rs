@@ -21,8 +21,10 @@ pub(super) fn check_output(flag: &str, path: &Path) -> Result<()> {
         return Err(Error::usage(format!("{flag} {path:?} does not name a file.")).hint("Name a file."));
     }
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("part")) {
-        return Err(Error::usage(format!("{flag} {path:?} ends in .part, which marks files that are not whole."))
-            .hint("Choose a name without .part."));
+        return Err(Error::usage(format!(
+            "{flag} {path:?} ends in .part, which marks files that are not whole."
+        ))
+        .hint("Choose a name without .part."));
     }
     Ok(())
 }

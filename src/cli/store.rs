@@ -63,7 +63,8 @@ impl RateArgs {
 
 /// Reads an address and checks that the collection has a name.
 pub(super) fn store(flag: &str, address: &str, collection: String, rates: Rates) -> Result<StoreOptions> {
-    let address = StoreAddress::parse(address).map_err(|error| error.context(format!("{flag} is not a store")))?;
+    let address =
+        StoreAddress::parse(address).map_err(|error| error.context(format!("{flag} is not a store")))?;
     if collection.trim().is_empty() {
         return Err(Error::usage("The name of the collection is empty.")
             .hint("Name the collection, table or container."));
@@ -110,7 +111,8 @@ mod tests {
 
     #[test]
     fn a_wrong_address_names_the_flag_and_not_the_secret() {
-        let error = store("--from", "mongo://ops:S3CRET@db/x", "events".into(), Rates::default()).unwrap_err();
+        let error =
+            store("--from", "mongo://ops:S3CRET@db/x", "events".into(), Rates::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("--from") && !error.to_string().contains("S3CRET"), "{error}");
     }

@@ -59,7 +59,10 @@ impl TenantArgs {
         let mut stated = rules.into_iter().flatten();
         match (stated.next(), stated.next()) {
             (Some(rule), None) => Ok(rule),
-            _ => Err(Error::usage("State exactly one tenant rule.").hint("Run `rekey rekey --help` to see them.")),
+            _ => {
+                Err(Error::usage("State exactly one tenant rule.")
+                    .hint("Run `rekey rekey --help` to see them."))
+            }
         }
     }
 }
@@ -85,7 +88,8 @@ mod tests {
 
     #[test]
     fn tenants_are_listed_once_and_none_is_empty() {
-        let list = |typed: &[&str]| tenants("--only-tenants", typed.iter().map(ToString::to_string).collect());
+        let list =
+            |typed: &[&str]| tenants("--only-tenants", typed.iter().map(ToString::to_string).collect());
         assert_eq!(list(&["acme", "globex", "acme"]).unwrap(), ["acme", "globex"]);
         assert_eq!(list(&[]).unwrap(), Vec::<String>::new());
         assert_eq!(list(&["acme", " "]).unwrap_err().kind(), crate::ErrorKind::Usage);

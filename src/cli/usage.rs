@@ -37,7 +37,9 @@ fn usage_error(error: &clap::Error) -> Error {
         usage = usage.hint(hint);
     }
     if error.kind() == ClapErrorKind::MissingRequiredArgument && rendered.contains("--single-tenant") {
-        usage = usage.hint("Read the tenant term from your own host before you choose: `rekey rekey --help` shows how.");
+        usage = usage.hint(
+            "Read the tenant term from your own host before you choose: `rekey rekey --help` shows how.",
+        );
     }
     usage.hint(format!("Run `{} --help` for all flags and examples.", command_of(&rendered)))
 }
@@ -75,7 +77,8 @@ fn suggestions(error: &clap::Error) -> Vec<String> {
 /// The command that was being read, from clap's usage line.
 fn command_of(rendered: &str) -> String {
     let usage = rendered.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("rekey");
-    let words: Vec<&str> = usage.split_whitespace().take_while(|word| word.starts_with(char::is_lowercase)).collect();
+    let words: Vec<&str> =
+        usage.split_whitespace().take_while(|word| word.starts_with(char::is_lowercase)).collect();
     if words.is_empty() { "rekey".into() } else { words.join(" ") }
 }
 
@@ -102,16 +105,16 @@ mod tests {
     fn a_mistyped_flag_gets_the_closest_one() {
         let error = refused("rekey export --form mongodb://h/d");
         assert_eq!(error.to_string(), "Unexpected argument '--form' found");
-        assert_eq!(
-            error.hints(),
-            ["Try `--from`.", "Run `rekey export --help` for all flags and examples."]
-        );
+        assert_eq!(error.hints(), ["Try `--from`.", "Run `rekey export --help` for all flags and examples."]);
     }
 
     #[test]
     fn a_mistyped_value_gets_the_closest_one() {
         let error = refused("rekey rekey a --out b --untenanted --escaping escape");
-        assert_eq!(error.to_string(), "Invalid value 'escape' for '--escaping <HOW>' [possible values: raw, escaped]");
+        assert_eq!(
+            error.to_string(),
+            "Invalid value 'escape' for '--escaping <HOW>' [possible values: raw, escaped]"
+        );
         assert_eq!(error.hints()[0], "Try `escaped`.");
     }
 

@@ -88,7 +88,8 @@ mod tests {
     use crate::report::{ExportReport, FindingCode, FindingsAccount, NoticeCode};
 
     fn outcome() -> Outcome {
-        let report = ExportReport { layout: "mongodb-events".into(), documents: 3, ..ExportReport::default() };
+        let report =
+            ExportReport { layout: "mongodb-events".into(), documents: 3, ..ExportReport::default() };
         let finding = Finding::new(FindingCode::Missing, "It is not there.");
         Outcome::done(Report::Export(report)).with_findings(FindingsAccount {
             total: 7,
@@ -101,7 +102,8 @@ mod tests {
     fn the_members_of_the_verb_stand_between_the_common_ones() {
         let notices = [Notice { code: NoticeCode::EmptySource, message: "Nothing is there.".into() }];
         let outcome = outcome();
-        let json = Envelope::new("export", ExitStatus::Finding, Some(&outcome), None, &notices).json().unwrap();
+        let json =
+            Envelope::new("export", ExitStatus::Finding, Some(&outcome), None, &notices).json().unwrap();
         let expected = format!(
             r#"{{"command":"export","tool":"rekey {}","exit_code":1,"layout":"mongodb-events","documents":3,"streams":0,"bytes":0,"sha256":"","consistent":false,"escape_records":0,"archive":null,"manifest":null,"notices":[{{"code":"empty-source","message":"Nothing is there."}}],"findings":[{{"code":"missing","message":"It is not there."}}],"findings_total":7,"findings_file":null}}"#,
             env!("CARGO_PKG_VERSION")

@@ -64,13 +64,18 @@ fn document(finding: &Finding) -> String {
 }
 
 /// A table of reasons, the most frequent first.
-fn reasons<R: Display>(reasons: &BTreeMap<R, u64>, advice: impl Fn(&R) -> &'static str, ui: &Ui) -> Result<()> {
+fn reasons<R: Display>(
+    reasons: &BTreeMap<R, u64>,
+    advice: impl Fn(&R) -> &'static str,
+    ui: &Ui,
+) -> Result<()> {
     if reasons.is_empty() {
         return Ok(());
     }
     let mut sorted: Vec<_> = reasons.iter().collect();
     sorted.sort_by_key(|(_, documents)| std::cmp::Reverse(**documents));
-    let mut table = Table::new([("reason", Align::Left), ("documents", Align::Right), ("what to do", Align::Left)]);
+    let mut table =
+        Table::new([("reason", Align::Left), ("documents", Align::Right), ("what to do", Align::Left)]);
     for (reason, documents) in sorted {
         table.row([reason.to_string(), number(*documents), advice(reason).to_owned()]);
     }
@@ -81,7 +86,8 @@ fn reasons<R: Display>(reasons: &BTreeMap<R, u64>, advice: impl Fn(&R) -> &'stat
 /// `3 written, 2 identical`: what is not zero, or the first one if all are.
 fn parts(parts: &[(u64, &str)]) -> String {
     let present = parts.iter().filter(|(documents, _)| *documents > 0);
-    let mut texts: Vec<String> = present.map(|(documents, what)| format!("{} {what}", number(*documents))).collect();
+    let mut texts: Vec<String> =
+        present.map(|(documents, what)| format!("{} {what}", number(*documents))).collect();
     if texts.is_empty() {
         texts.extend(parts.first().map(|(_, what)| format!("0 {what}")));
     }
@@ -134,7 +140,10 @@ mod tests {
 
     #[test]
     fn parts_leave_out_what_is_zero() {
-        assert_eq!(parts(&[(3, "written"), (0, "identical"), (1_000, "in conflict")]), "3 written, 1,000 in conflict");
+        assert_eq!(
+            parts(&[(3, "written"), (0, "identical"), (1_000, "in conflict")]),
+            "3 written, 1,000 in conflict"
+        );
         assert_eq!(parts(&[(0, "written"), (0, "identical")]), "0 written");
     }
 }

@@ -5,7 +5,8 @@ use crate::ui::Ui;
 use crate::ui::format::{bytes, count};
 
 pub(super) fn export(report: &ExportReport, ui: &Ui) -> Result<()> {
-    let place = report.archive.as_ref().map_or_else(|| "standard output".into(), |path| path.display().to_string());
+    let place =
+        report.archive.as_ref().map_or_else(|| "standard output".into(), |path| path.display().to_string());
     ui.line(&format!(
         "Exported {} of {}, {}, to {place}.",
         count(report.documents, "document"),

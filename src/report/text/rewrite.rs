@@ -16,8 +16,10 @@ pub(super) fn rekey(report: &RekeyReport, ui: &Ui) -> Result<()> {
         ("set aside in", &report.set_aside_file),
         ("preview", &report.preview),
     ];
-    let mut facts: Vec<(&str, String)> =
-        files.into_iter().filter_map(|(label, path)| Some((label, path.as_ref()?.display().to_string()))).collect();
+    let mut facts: Vec<(&str, String)> = files
+        .into_iter()
+        .filter_map(|(label, path)| Some((label, path.as_ref()?.display().to_string())))
+        .collect();
     if !report.escaping.is_empty() {
         facts.push(("escaping", report.escaping.clone()));
     }
@@ -57,7 +59,9 @@ fn tenants(report: &RekeyReport, ui: &Ui) -> Result<()> {
         let of_tenant = samples.get(tenant.as_str()).filter(|_| report.dry_run);
         let mut samples = of_tenant.into_iter().flatten();
         let mut row = vec![tenant.clone(), number(*documents)];
-        row.extend(samples.next().into_iter().flat_map(|sample| [sample.old_key.clone(), sample.new_key.clone()]));
+        row.extend(
+            samples.next().into_iter().flat_map(|sample| [sample.old_key.clone(), sample.new_key.clone()]),
+        );
         table.row(row);
         for sample in samples {
             table.row(["", "", &sample.old_key, &sample.new_key]);
@@ -127,7 +131,10 @@ mod tests {
         };
         rekey(&report, &ui).unwrap();
         let shown = screen.text();
-        assert!(shown.starts_with("Nothing was written: documents were refused.\n5 documents: 2 refused.\n"), "{shown}");
+        assert!(
+            shown.starts_with("Nothing was written: documents were refused.\n5 documents: 2 refused.\n"),
+            "{shown}"
+        );
         for reason in [Reason::TenantMissing, Reason::VersionGap] {
             assert!(shown.contains(reason.code()) && shown.contains(reason.advice()), "{shown}");
         }

@@ -178,7 +178,11 @@ mod tests {
         assert_eq!(state(None, 5, 0).left(), None);
         assert_eq!(state(Some(10), 0, 0).left(), None);
         assert_eq!(state(Some(10), 11, 0).left(), None);
-        assert_eq!(state(Some(u64::MAX), 1, 0).left(), None, "longer than can be counted is as good as unknown");
+        assert_eq!(
+            state(Some(u64::MAX), 1, 0).left(),
+            None,
+            "longer than can be counted is as good as unknown"
+        );
     }
 
     struct Recorder(mpsc::Sender<(&'static str, u64)>, Duration);

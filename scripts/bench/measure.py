@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Runs commands and measures them against each other in the same minutes on the same machine.
+
+usage: measure.py time ROUNDS NAME=COMMAND NAME=COMMAND...    the first is compared with each of the others
+       measure.py memory NAME=COMMAND...                      peak resident size of each
+
+Rounds are interleaved (every command once, then every command again), and a ratio is taken within a round, so that
+a slow minute of the machine slows both sides. What is printed is the median of the rounds and their spread.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+
+def run(command):
+    """Runs one command to its end; gives the seconds it took and its peak resident size in bytes."""
+    begin = time.monotonic()
+    process = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - begin
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"exit code {process.returncode} of: {command}")
+    return seconds, usage.ru_maxrss * 1024
+
+
+def named(arguments):
+    return [argument.split("=", 1) for argument in arguments]
+
+
+def compare_time(rounds, commands):
+    taken = {name: [] for name, _ in commands}
+    for _ in range(rounds):
+        for name, command in commands:
+            taken[name].append(run(command)[0])
+    subject = commands[0][0]
+    print(f"{'':14}{'median':>10}{'fastest':>10}{'slowest':>10}   {subject} takes")
+    for name, _ in commands:
+        seconds = taken[name]
+        row = f"{name:14}{statistics.median(seconds):>8.2f} s{min(seconds):>8.2f} s{max(seconds):>8.2f} s"
+        if name != subject:
+            ratios = [mine / theirs for mine, theirs in zip(taken[subject], seconds)]
+            row += f"   {statistics.median(ratios):.2f} x {name} ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(row)
+
+
+def compare_memory(commands):
+    peaks = [(name, run(command)[1]) for name, command in commands]
+    first = peaks[0][1]
+    for name, peak in peaks:
+        growth = "" if peak is first else f"   {(peak / first - 1) * 100:+.1f} %"
+        print(f"{name:34}{peak / 2**20:>9.1f} MiB{growth}")
+
+
+def main():
+    match sys.argv[1:]:
+        case ["time", rounds, *commands] if commands:
+            compare_time(int(rounds), named(commands))
+        case ["memory", *commands] if commands:
+            compare_memory(named(commands))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+//! The documentation says what the program does: codes, advice, links and layouts are checked against it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rekey::check::Reason;
+use rekey::document::StoreKind;
+use rekey::report::{FindingCode, NoticeCode};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The README and every page under `docs`.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages
+}
+
+/// The cells of every row under a heading whose table's first column is code.
+fn table<'a>(page: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
+    page.lines()
+        .skip_while(|line| *line != heading)
+        .skip(1)
+        .take_while(|line| !line.starts_with("## "))
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect()
+}
+
+fn codes<'a>(rows: &[Vec<&'a str>]) -> Vec<&'a str> {
+    rows.iter().map(|row| row[0].trim_matches('`')).collect()
+}
+
+#[test]
+fn every_reason_is_documented_with_the_programs_own_advice() {
+    let page = read("docs/exit-codes.md");
+    let rows = table(&page, "## Reasons: why a document is refused");
+    let expected: Vec<_> = Reason::ALL.iter().map(|reason| reason.code()).collect();
+    assert_eq!(codes(&rows), expected);
+    for (row, reason) in rows.iter().zip(Reason::ALL) {
+        assert_eq!(row[2], reason.advice(), "{reason}");
+    }
+}
+
+#[test]
+fn every_finding_and_notice_is_documented() {
+    let page = read("docs/exit-codes.md");
+    let findings = table(&page, "## Findings: what changes the exit code");
+    assert_eq!(codes(&findings), FindingCode::ALL.iter().map(|code| code.code()).collect::<Vec<_>>());
+    let notices = table(&page, "## Notices: what is worth knowing");
+    assert_eq!(codes(&notices), NoticeCode::ALL.iter().map(|code| code.code()).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_layout_is_on_the_page_of_its_store() {
+    let overview = read("docs/layouts.md");
+    for file in std::fs::read_dir(root().join("src/layouts")).unwrap() {
+        let file = file.unwrap().path();
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let store = name.split('-').next().unwrap();
+        assert!(StoreKind::ALL.iter().any(|kind| kind.name() == store), "{name}");
+        assert!(overview.contains(&format!("`{name}`")), "docs/layouts.md does not name {name}");
+        let page = read(format!("docs/layouts/{store}.md"));
+        assert!(page.contains(&format!("`{name}`")), "docs/layouts/{store}.md does not name {name}");
+    }
+}
+
+/// The target of every Markdown link of a page.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    page.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+/// The anchors that a page's headings make.
+fn anchors(page: &str) -> BTreeSet<String> {
+    page.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| {
+            let title = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).unwrap();
+        for link in links(&page).filter(|link| !link.starts_with("https://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: {link}", path.display());
+            if !anchor.is_empty() {
+                let found = anchors(&std::fs::read_to_string(&target).unwrap());
+                assert!(found.contains(anchor), "{}: {link}", path.display());
+            }
+        }
+    }
+}

@@ -3,12 +3,18 @@
 //! A document is never turned into a generic JSON value and back. [`json::Tape`] checks a whole line and
 //! yields spans; everything else reads or splices those spans.
 
+mod base64_text;
+pub mod canonical;
 mod decimal;
+mod double;
 pub mod json;
 mod lines;
+pub mod lossless;
+pub mod size;
 mod store_key;
 mod store_kind;
 pub mod text;
+mod timestamp;
 pub mod value;
 
 pub use lines::Lines;

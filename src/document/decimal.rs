@@ -3,7 +3,16 @@
 /// The largest number of exponent digits that is reckoned with; longer ones keep their text.
 const EXPONENT_DIGITS: usize = 30;
 /// Numbers are written without an exponent while they need at most this many digits, as DynamoDB's 38.
-const PLAIN_DIGITS: i128 = 40;
+const PLAIN_DIGITS: usize = 40;
+
+/// Whether a text is an integer in the form that [`Decimal::write`] gives it.
+pub(super) fn is_plain_integer(text: &[u8]) -> bool {
+    match text.strip_prefix(b"-").unwrap_or(text) {
+        [b'0'] => text.len() == 1,
+        digits @ [b'1'..=b'9', ..] => digits.len() <= PLAIN_DIGITS && digits.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
 
 /// A decimal number: `0.DIGITS × 10^point`, with neither leading nor trailing zeros among the digits.
 ///
@@ -111,9 +120,10 @@ impl<'a> Decimal<'a> {
             out.push(b'-');
         }
         let digits = length(self.head) + length(self.tail);
+        let plain = i128::try_from(PLAIN_DIGITS).unwrap_or(i128::MAX);
         if self.is_zero() {
             out.push(b'0');
-        } else if self.point > PLAIN_DIGITS || digits - self.point > PLAIN_DIGITS {
+        } else if self.point > plain || digits - self.point > plain {
             self.write_digits(out);
             out.push(b'e');
             out.extend_from_slice((self.point - digits).to_string().as_bytes());
@@ -234,6 +244,8 @@ mod tests {
         fn the_form_is_a_fixed_point_of_the_same_value(text in "-?[0-9]{1,20}(\\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?") {
             let form = normal(&text);
             prop_assert_eq!(normal(&form), form.clone());
+            let integer = form.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+            prop_assert_eq!(is_plain_integer(form.as_bytes()), integer && form != "-0");
             prop_assert_eq!(text.parse::<f64>().unwrap().to_bits(), form.parse::<f64>().unwrap().to_bits());
         }
     }

@@ -5,6 +5,7 @@ mod reader;
 pub(super) mod scan;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::text::unescape;
@@ -68,16 +69,43 @@ impl Member {
         if self.escaped_name {
             return self.name(line) == name;
         }
-        self.quoted_name_len() == name.len() + 2 && self.inner_name(line) == name.as_bytes()
+        self.name.len() == name.len() + 2 && self.inner_name(line) == name.as_bytes()
+    }
+
+    /// Whether the decoded name is one of `names`.
+    pub(super) fn is_one_of(&self, line: &[u8], names: &[&str]) -> bool {
+        names.iter().any(|name| self.is_named(line, name))
+    }
+
+    /// Compares the decoded names of two members of one line by their UTF-8 bytes.
+    pub(super) fn compare_names(&self, other: &Self, line: &[u8]) -> Ordering {
+        if self.escaped_name || other.escaped_name {
+            return self.name(line).cmp(&other.name(line));
+        }
+        self.inner_name(line).cmp(other.inner_name(line))
+    }
+
+    /// Whether nothing is recorded inside this member.
+    pub(super) fn is_childless(&self) -> bool {
+        self.next == self.index + 1
+    }
+
+    /// The name in `line` if it needs no decoding, else the empty text; for comparing with known names.
+    pub(super) fn plain_name<'a>(&self, line: &'a [u8]) -> &'a str {
+        if self.escaped_name {
+            return "";
+        }
+        std::str::from_utf8(self.inner_name(line)).unwrap_or_default()
+    }
+
+    /// The name's bytes in `line` with the quotes.
+    pub(super) fn quoted_name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        slice(line, &self.name)
     }
 
     /// The name's bytes in `line` without the quotes, escapes still in place.
     pub(super) fn inner_name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         slice(line, &(self.name.start + 1..self.name.end.saturating_sub(1)))
-    }
-
-    fn quoted_name_len(&self) -> usize {
-        self.name.len()
     }
 }
 
@@ -106,8 +134,8 @@ pub(super) struct Traits {
     pub bare_number: bool,
     /// A member named `$date`, at any depth.
     pub dollar_date: bool,
-    /// A member whose name begins with `$numberD`, at any depth.
-    pub dollar_double: bool,
+    /// A member whose name begins with `$numberD` (`$numberDouble`, `$numberDecimal`), at any depth.
+    pub dollar_number_d: bool,
 }
 
 impl Default for Tape {
@@ -174,6 +202,18 @@ impl Tape {
     /// Whether the line has no white space outside strings and every string in its shortest canonical escape form.
     pub fn is_compact(&self) -> bool {
         !self.traits.loose
+    }
+
+    /// The member at `index`.
+    #[inline]
+    pub(super) fn member(&self, index: u32) -> Option<&Member> {
+        self.members.get(index as usize)
+    }
+
+    /// Whether the members inside this one, if it is an object or array, are recorded.
+    #[inline]
+    pub(super) fn records_inside(&self, member: &Member) -> bool {
+        member.depth < self.recorded
     }
 
     /// What else the tokenizer noticed.

@@ -2,20 +2,11 @@
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-
-use super::StoreKind;
 use super::decimal::Decimal;
 use super::json::{Kind, Member, Tape};
 use super::text::{unescape, write_quoted};
+use super::{StoreKind, base64_text};
 use crate::check::{Reason, Refusal};
-
-/// Standard base64, with or without its padding.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &base64::alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 impl StoreKind {
     /// Finds the object that holds the document's fields; `None` is the line's own object.
@@ -111,8 +102,8 @@ impl StoreKind {
                 Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
                 Cow::Owned(text) => Cow::Owned(text.into_bytes()),
             },
-            Some(text) => Cow::Owned(BASE64.decode(text.as_bytes()).ok()?),
-            None => Cow::Owned(BASE64.decode(self.binary(tape, line, value)?.as_bytes()).ok()?),
+            Some(text) => Cow::Owned(base64_text::decode(&text)?),
+            None => Cow::Owned(base64_text::decode(&self.binary(tape, line, value)?)?),
         };
         begins_object(&bytes).then_some(bytes)
     }

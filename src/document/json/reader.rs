@@ -338,7 +338,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     fn notice(&mut self, name: &Quoted) {
         let name = self.line.get(name.start + 1..name.end).unwrap_or_default();
         self.traits.dollar_date |= name == b"$date\"";
-        self.traits.dollar_double |= name.starts_with(b"$numberD");
+        self.traits.dollar_number_d |= name.starts_with(b"$numberD");
     }
 
     fn refuse_repeated(&mut self, first_name: usize) -> Outcome<()> {

@@ -1,0 +1,161 @@
+//! Firestore: typed values of the REST API, in which one value may be spelled in several ways.
+//!
+//! The spellings are those of the
+//! [ProtoJSON format](https://protobuf.dev/programming-guides/json/): 64-bit integers as strings or
+//! numbers, doubles as numbers or strings, members that hold their default left out.
+
+use std::borrow::Cow;
+
+use super::writer::{Writer, Written};
+use crate::document::decimal::Decimal;
+use crate::document::double;
+use crate::document::json::{Kind, Member};
+use crate::document::text::{unescape, write_quoted};
+use crate::document::timestamp;
+
+/// What the service itself writes beside a document's fields.
+const SYSTEM_FIELDS: [&str; 2] = ["createTime", "updateTime"];
+
+/// The id of a document: the last segment of its name, which is given as it stands in the line.
+///
+/// Project, database and collection are where a document is kept, not what it is.
+pub(super) fn document_id(quoted_name: &[u8]) -> Cow<'_, str> {
+    match unescape(quoted_name) {
+        Cow::Borrowed(name) => Cow::Borrowed(last_segment(name)),
+        Cow::Owned(name) => Cow::Owned(last_segment(&name).to_owned()),
+    }
+}
+
+fn last_segment(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, id)| id)
+}
+
+impl<'t> Writer<'t, '_> {
+    pub(super) fn firestore_document(&mut self, leave_out: &[&str]) -> Written {
+        let line = self.line;
+        let no_id = leave_out.contains(&"@id");
+        let keep = |member: &Member| {
+            !member.is_one_of(line, &SYSTEM_FIELDS) && !(no_id && member.is_named(line, "name"))
+        };
+        self.sorted(None, keep, |writer, member| match (&*member.name(line), member.kind) {
+            ("fields", Kind::Object) => {
+                writer.sorted(Some(member), |field| !field.is_one_of(line, leave_out), Self::firestore_value)
+            }
+            ("name", Kind::String) => {
+                write_quoted(&document_id(writer.raw(member)), writer.out);
+                Ok(())
+            }
+            _ => writer.untyped(member),
+        })
+    }
+
+    /// Writes a typed value: an object whose only member is called by its type.
+    pub(super) fn firestore_value(&mut self, value: &'t Member) -> Written {
+        let Some(typed) = self.only_child(value)? else { return self.untyped(value) };
+        self.out.push(b'{');
+        self.name(typed);
+        match (&*typed.name(self.line), typed.kind) {
+            ("nullValue", Kind::String) if self.raw(typed) == br#""NULL_VALUE""# => {
+                self.out.extend_from_slice(b"null");
+            }
+            ("integerValue", Kind::String | Kind::Number) => self.firestore_integer(typed),
+            ("doubleValue", Kind::String | Kind::Number) => self.firestore_double(typed),
+            ("timestampValue", Kind::String) => self.firestore_timestamp(typed),
+            ("bytesValue", Kind::String) => self.base64(typed),
+            ("geoPointValue", Kind::Object) => self.firestore_point(typed)?,
+            ("arrayValue", Kind::Object) => self.firestore_array(typed)?,
+            ("mapValue", Kind::Object) => self.firestore_map(typed)?,
+            _ => self.untyped(typed)?,
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    /// Writes an integer as a string, whichever way it is spelled.
+    fn firestore_integer(&mut self, integer: &Member) {
+        match Decimal::parse(&self.number_text(integer)).and_then(Decimal::to_integer) {
+            Some(value) => {
+                self.out.push(b'"');
+                self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+                self.out.push(b'"');
+            }
+            None => self.scalar(integer),
+        }
+    }
+
+    /// Writes a double as a number, or as a string if it is none, by its bits.
+    fn firestore_double(&mut self, number: &Member) {
+        match double::parse(&self.number_text(number)) {
+            Some(value) if value.is_finite() => double::write(value, self.out),
+            Some(value) => {
+                self.out.push(b'"');
+                double::write(value, self.out);
+                self.out.push(b'"');
+            }
+            None => self.scalar(number),
+        }
+    }
+
+    /// Writes a time in UTC, cut to the microseconds that
+    /// [Firestore keeps](https://firebase.google.com/docs/firestore/manage-data/data-types).
+    fn firestore_timestamp(&mut self, time: &Member) {
+        match timestamp::normalised(&unescape(self.raw(time))) {
+            Some(text) => write_quoted(&text, self.out),
+            None => self.scalar(time),
+        }
+    }
+
+    /// Writes a point with both coordinates; one that is left out is 0.
+    fn firestore_point(&mut self, point: &'t Member) -> Written {
+        let mut coordinates = [0.0; 2];
+        for member in self.inside(Some(point))?.members(Some(point)) {
+            let place = ["latitude", "longitude"].iter().position(|name| member.is_named(self.line, name));
+            let scalar = matches!(member.kind, Kind::Number | Kind::String);
+            let value = double::parse(&self.number_text(member)).filter(|value| scalar && value.is_finite());
+            match (place, value) {
+                (Some(place), Some(value)) => coordinates[place] = value,
+                _ => return self.untyped(point),
+            }
+        }
+        self.out.extend_from_slice(br#"{"latitude":"#);
+        double::write(coordinates[0], self.out);
+        self.out.extend_from_slice(br#","longitude":"#);
+        double::write(coordinates[1], self.out);
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    fn firestore_array(&mut self, array: &'t Member) -> Written {
+        match self.only_child(array)? {
+            Some(values) if values.kind == Kind::Array && values.is_named(self.line, "values") => {
+                self.out.extend_from_slice(br#"{"values":"#);
+                self.elements(values, Self::firestore_value)?;
+                self.out.push(b'}');
+            }
+            None if array.is_childless() => self.out.extend_from_slice(br#"{"values":[]}"#),
+            _ => self.untyped(array)?,
+        }
+        Ok(())
+    }
+
+    fn firestore_map(&mut self, map: &'t Member) -> Written {
+        match self.only_child(map)? {
+            Some(fields) if fields.kind == Kind::Object && fields.is_named(self.line, "fields") => {
+                self.out.extend_from_slice(br#"{"fields":"#);
+                self.sorted(Some(fields), |_| true, Self::firestore_value)?;
+                self.out.push(b'}');
+            }
+            None if map.is_childless() => self.out.extend_from_slice(br#"{"fields":{}}"#),
+            _ => self.untyped(map)?,
+        }
+        Ok(())
+    }
+
+    /// The text of a number that stands with or without quotes.
+    fn number_text(&self, number: &Member) -> Cow<'t, str> {
+        match number.kind {
+            Kind::String => unescape(self.raw(number)),
+            _ => String::from_utf8_lossy(self.raw(number)),
+        }
+    }
+}

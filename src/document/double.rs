@@ -1,0 +1,74 @@
+//! Doubles of the JSON forms that have a name for what is no number.
+
+use std::io::Write as _;
+
+use super::decimal::Decimal;
+
+/// Reads a double: a decimal text, `NaN`, `Infinity` or `-Infinity`.
+///
+/// `None` for any other text, and for a decimal that no finite double is near.
+pub(super) fn parse(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        _ => {
+            let _ = Decimal::parse(text)?;
+            text.parse().ok().filter(|value: &f64| value.is_finite())
+        }
+    }
+}
+
+/// Appends the shortest text that reads back to the same bits; always with a point or an exponent.
+pub(super) fn write(value: f64, out: &mut Vec<u8>) {
+    if value.is_infinite() {
+        let text: &[u8] = if value > 0.0 { b"Infinity" } else { b"-Infinity" };
+        return out.extend_from_slice(text);
+    }
+    // A vector takes whatever is written to it.
+    let _ = write!(out, "{value:?}");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn normal(text: &str) -> Option<String> {
+        let mut out = Vec::new();
+        write(parse(text)?, &mut out);
+        Some(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn texts_of_one_double_share_one_form() {
+        for (text, form) in [
+            ("1", Some("1.0")),
+            ("1e0", Some("1.0")),
+            ("-0", Some("-0.0")),
+            ("1E+21", Some("1e21")),
+            ("NaN", Some("NaN")),
+            ("-Infinity", Some("-Infinity")),
+            ("2100.607537417505", Some("2100.607537417505")),
+            ("1e999", None),
+            ("inf", None),
+            ("nan", None),
+            ("-NaN", None),
+            ("", None),
+        ] {
+            assert_eq!(normal(text).as_deref(), form, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_finite_double_keeps_its_bits(value in any::<f64>().prop_filter("finite", |value| value.is_finite())) {
+            let mut out = Vec::new();
+            write(value, &mut out);
+            let text = String::from_utf8(out).unwrap();
+            prop_assert_eq!(parse(&text).unwrap().to_bits(), value.to_bits());
+            prop_assert!(serde_json::from_str::<f64>(&text).is_ok());
+        }
+    }
+}

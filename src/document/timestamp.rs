@@ -1,0 +1,140 @@
+//! Times in RFC 3339, brought to UTC and to the precision that Firestore keeps.
+
+/// The digits of a second's fraction that are kept.
+const FRACTION_DIGITS: usize = 6;
+
+/// The text of a time in UTC, its fraction cut to microseconds and without zeros at its end.
+///
+/// `None` if the text is no RFC 3339 time of the years 1 to 9999, which are those Firestore holds.
+pub(super) fn normalised(text: &str) -> Option<String> {
+    let (date_time, rest) = text.split_at_checked(19)?;
+    let (fraction, zone) = fraction(rest)?;
+    let (days, mut minutes, seconds) = date_time_parts(date_time.as_bytes())?;
+    minutes -= offset_minutes(zone)?;
+    let days = days + minutes.div_euclid(24 * 60);
+    let minutes = minutes.rem_euclid(24 * 60);
+    let (year, month, day) = civil(days);
+    if !(1..=9999).contains(&year) {
+        return None;
+    }
+    let (hour, minute) = (minutes / 60, minutes % 60);
+    let point = if fraction.is_empty() { "" } else { "." };
+    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{seconds:02}{point}{fraction}Z"))
+}
+
+/// Splits what follows the seconds into the digits kept of the fraction, and the zone.
+fn fraction(rest: &str) -> Option<(&str, &str)> {
+    let Some(rest) = rest.strip_prefix('.') else { return Some(("", rest)) };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let kept = rest.get(..digits.min(FRACTION_DIGITS))?.trim_end_matches('0');
+    (digits > 0).then_some((kept, rest.get(digits..)?))
+}
+
+/// Reads `YYYY-MM-DDThh:mm:ss` into days since 1970, minutes of the day, and seconds.
+fn date_time_parts(text: &[u8]) -> Option<(i64, i64, i64)> {
+    let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T' | b't', h1, h2, b':', n1, n2, b':', s1, s2] = text
+    else {
+        return None;
+    };
+    let year = number(&[y1, y2, y3, y4])?;
+    let (month, day) = (number(&[m1, m2])?, number(&[d1, d2])?);
+    let (hour, minute, second) = (number(&[h1, h2])?, number(&[n1, n2])?, number(&[s1, s2])?);
+    let days = days(year, month, day);
+    let exists = (1..=12).contains(&month) && civil(days) == (year, month, day);
+    (exists && hour < 24 && minute < 60 && second < 60).then_some((days, hour * 60 + minute, second))
+}
+
+/// Reads `Z`, `+hh:mm` or `-hh:mm`.
+fn offset_minutes(zone: &str) -> Option<i64> {
+    match zone.as_bytes() {
+        b"Z" | b"z" => Some(0),
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            let (hours, minutes) = (number(&[*h1, *h2])?, number(&[*m1, *m2])?);
+            let offset = hours * 60 + minutes;
+            (hours < 24 && minutes < 60).then_some(if *sign == b'-' { -offset } else { offset })
+        }
+        _ => None,
+    }
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    digits
+        .iter()
+        .try_fold(0, |value, digit| digit.is_ascii_digit().then(|| value * 10 + i64::from(digit - b'0')))
+}
+
+/// Days from 1970-01-01 in the proleptic Gregorian calendar, counted in years that begin in March.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// The year, month and day of a number of days from 1970-01-01.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_time_share_one_text() {
+        for (text, form) in [
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+            ("2026-01-02T03:04:05.000Z", "2026-01-02T03:04:05Z"),
+            ("2026-01-02t03:04:05.6780z", "2026-01-02T03:04:05.678Z"),
+            ("2026-01-02T12:00:00.123456789Z", "2026-01-02T12:00:00.123456Z"),
+            ("2026-01-02T01:04:05.5+02:30", "2026-01-01T22:34:05.5Z"),
+            ("2024-02-29T23:59:59-00:01", "2024-03-01T00:00:59Z"),
+            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+            ("9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999Z"),
+            ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(normalised(text).as_deref(), Some(form), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_has_no_text() {
+        for text in [
+            "",
+            "2026-01-02",
+            "2026-01-02T03:04:05",
+            "2026-01-02T03:04:05.Z",
+            "2026-01-02 03:04:05Z",
+            "2026-13-02T03:04:05Z",
+            "2026-02-29T03:04:05Z",
+            "2026-00-01T00:00:00Z",
+            "2026-01-02T24:00:00Z",
+            "2026-01-02T03:04:60Z",
+            "2026-01-02T03:04:05+2:00",
+            "0000-01-01T00:00:00Z",
+            "0001-01-01T00:00:00+01:00",
+            "9999-12-31T23:59:59-01:00",
+            "2026-01-02T03:04:05.1ZZ",
+            "é026-01-02T03:04:05Z",
+        ] {
+            assert_eq!(normalised(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_day_of_ten_thousand_years_is_reckoned_both_ways() {
+        let mut expected = days(1, 1, 1);
+        while expected < days(10_000, 1, 1) {
+            let (year, month, day) = civil(expected);
+            assert_eq!(days(year, month, day), expected);
+            expected += 1;
+        }
+    }
+}

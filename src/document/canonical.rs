@@ -25,6 +25,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::StoreKind;
 use super::json::{JsonError, Tape};
+use super::store_key::{DOCUMENT_ID, document_id};
 pub(super) use cosmosdb::SYSTEM_FIELDS as COSMOSDB_SYSTEM_FIELDS;
 use writer::{TooShallow, Writer};
 
@@ -130,9 +131,9 @@ fn field_forms(kind: StoreKind, line: &[u8]) -> Result<Vec<(String, Vec<u8>)>, J
         forms.push((name.into_owned(), form));
     }
     if kind == StoreKind::Firestore
-        && let Some(name) = tape.find(line, None, "name")
+        && let Some(id) = document_id(&tape, line)
     {
-        forms.push(("@id".to_owned(), firestore::document_id(name.raw(line)).into_owned().into_bytes()));
+        forms.push((DOCUMENT_ID.to_owned(), id.into_owned().into_bytes()));
     }
     if kind != StoreKind::MongoDb {
         forms.sort();

@@ -51,10 +51,15 @@ impl std::fmt::Display for StoreKey {
 /// The document id of a Firestore document: the last segment of its name.
 pub fn document_id<'a>(tape: &Tape, line: &'a [u8]) -> Option<Cow<'a, str>> {
     let name = tape.find(line, None, "name").filter(|name| name.kind == Kind::String)?;
-    Some(match unescape(name.raw(line)) {
+    Some(id_of_name(name.raw(line)))
+}
+
+/// The last segment of a Firestore name, which is given as it stands in the line.
+pub(super) fn id_of_name(quoted: &[u8]) -> Cow<'_, str> {
+    match unescape(quoted) {
         Cow::Borrowed(name) => Cow::Borrowed(last_segment(name)),
         Cow::Owned(name) => Cow::Owned(last_segment(&name).to_owned()),
-    })
+    }
 }
 
 fn last_segment(name: &str) -> &str {

@@ -10,30 +10,17 @@ use super::writer::{Writer, Written};
 use crate::document::decimal::Decimal;
 use crate::document::double;
 use crate::document::json::{Kind, Member};
+use crate::document::store_key::{DOCUMENT_ID, id_of_name};
 use crate::document::text::{unescape, write_quoted};
 use crate::document::timestamp;
 
 /// What the service itself writes beside a document's fields.
 const SYSTEM_FIELDS: [&str; 2] = ["createTime", "updateTime"];
 
-/// The id of a document: the last segment of its name, which is given as it stands in the line.
-///
-/// Project, database and collection are where a document is kept, not what it is.
-pub(super) fn document_id(quoted_name: &[u8]) -> Cow<'_, str> {
-    match unescape(quoted_name) {
-        Cow::Borrowed(name) => Cow::Borrowed(last_segment(name)),
-        Cow::Owned(name) => Cow::Owned(last_segment(&name).to_owned()),
-    }
-}
-
-fn last_segment(name: &str) -> &str {
-    name.rsplit_once('/').map_or(name, |(_, id)| id)
-}
-
 impl<'t> Writer<'t, '_> {
     pub(super) fn firestore_document(&mut self, leave_out: &[&str]) -> Written {
         let line = self.line;
-        let no_id = leave_out.contains(&"@id");
+        let no_id = leave_out.contains(&DOCUMENT_ID);
         let keep = |member: &Member| {
             !member.is_one_of(line, &SYSTEM_FIELDS) && !(no_id && member.is_named(line, "name"))
         };
@@ -42,7 +29,8 @@ impl<'t> Writer<'t, '_> {
                 writer.sorted(Some(member), |field| !field.is_one_of(line, leave_out), Self::firestore_value)
             }
             ("name", Kind::String) => {
-                write_quoted(&document_id(writer.raw(member)), writer.out);
+                // Project, database and collection are where a document is kept, not what it is.
+                write_quoted(&id_of_name(writer.raw(member)), writer.out);
                 Ok(())
             }
             _ => writer.untyped(member),

@@ -6,6 +6,7 @@
 //!       export                 export             rekey + checks             import               verify (and prune)
 //! ```
 
+pub mod archive;
 pub mod check;
 pub mod cli;
 pub mod document;

@@ -1,8 +1,9 @@
 //! Unnamed temporary files: nobody else can open them, and nothing is left behind when the process dies.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::ops::Range;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ impl Read for Section {
         let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let wanted = into.len().min(left);
         let Some(into) = into.get_mut(..wanted) else { return Ok(0) };
-        let read = read_at(&self.file, into, self.at)?;
+        let read = self.file.read_at(into, self.at)?;
         self.at += read as u64;
         Ok(read)
     }
@@ -83,19 +84,8 @@ impl Read for Section {
 
 /// Takes away everybody else's rights, whatever the umask says.
 fn owner_only(file: File) -> io::Result<File> {
-    #[cfg(unix)]
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, into, at)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
 #[cfg(test)]
@@ -116,7 +106,6 @@ mod tests {
         assert_eq!((a.as_str(), b.as_str()), ("first,", "second"));
     }
 
-    #[cfg(unix)]
     #[test]
     fn the_file_has_no_name_and_is_for_its_owner_alone() {
         use std::os::unix::fs::MetadataExt;

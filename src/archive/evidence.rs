@@ -79,7 +79,10 @@ impl Evidence {
     /// What is said of all parts together.
     pub(super) fn of_all(&self) -> Vec<Expectation> {
         let manifest = self.whole.iter().map(|(path, manifest)| manifest.expectation(path));
-        let vendor = self.vendor.iter().map(|vendor| Expectation::documents("its export's manifest", vendor.documents));
+        let vendor = self
+            .vendor
+            .iter()
+            .map(|vendor| Expectation::documents("its export's manifest", vendor.documents));
         let stated = self.expected.map(|documents| Expectation::documents("--expect-documents", documents));
         manifest.chain(vendor).chain(stated).collect()
     }

@@ -49,8 +49,11 @@ impl Expectation {
             return Ok(());
         }
         let differences = differences.join("; ");
-        Err(Error::file(format!("{archive} is damaged or unfinished: it holds {differences} as {} says", self.source))
-            .hint("Fetch the file again from where it was written, or export again."))
+        Err(Error::file(format!(
+            "{archive} is damaged or unfinished: it holds {differences} as {} says",
+            self.source
+        ))
+        .hint("Fetch the file again from where it was written, or export again."))
     }
 }
 

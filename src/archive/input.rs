@@ -65,7 +65,11 @@ impl ArchiveInput {
         Self::open_with(paths, options, &mut io::stdin().lock())
     }
 
-    pub(super) fn open_with(paths: &[PathBuf], options: &OpenOptions<'_>, stdin: &mut dyn Read) -> Result<Self> {
+    pub(super) fn open_with(
+        paths: &[PathBuf],
+        options: &OpenOptions<'_>,
+        stdin: &mut dyn Read,
+    ) -> Result<Self> {
         let (name, files, sources, evidence) = match paths {
             [path] if path.as_os_str() == "-" => {
                 let evidence = Evidence::of_stdin(options)?;
@@ -145,14 +149,18 @@ fn find_all(paths: &[PathBuf]) -> Result<Parts> {
         }
         let Parts { files, vendor } = parts::find(path)?;
         if paths.len() > 1 && vendor.is_some() {
-            return Err(Error::usage(format!("{path:?} is a whole export and cannot be read together with other files"))
-                .hint("Read one export at a time."));
+            return Err(Error::usage(format!(
+                "{path:?} is a whole export and cannot be read together with other files"
+            ))
+            .hint("Read one export at a time."));
         }
         all.files.extend(files);
         all.vendor = vendor;
     }
     if paths.is_empty() {
-        return Err(Error::usage("No archive was named").hint("Name a file, a folder, or - for standard input."));
+        return Err(
+            Error::usage("No archive was named").hint("Name a file, a folder, or - for standard input.")
+        );
     }
     let mut seen = BTreeSet::new();
     match all.files.iter().find(|part| !seen.insert(part.path.canonicalize().unwrap_or(part.path.clone()))) {

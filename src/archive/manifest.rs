@@ -184,8 +184,9 @@ impl Manifest {
 
     /// Writes the manifest beside what it describes, not visible before it is committed.
     pub fn stage(&self, path: &Path) -> Result<Output> {
-        let mut text = serde_json::to_vec_pretty(self)
-            .map_err(|source| Error::caused(crate::ErrorKind::Bug, "Cannot write the manifest as JSON", source))?;
+        let mut text = serde_json::to_vec_pretty(self).map_err(|source| {
+            Error::caused(crate::ErrorKind::Bug, "Cannot write the manifest as JSON", source)
+        })?;
         text.push(b'\n');
         let mut file = PartFile::create(path)?;
         file.write_all(&text).map_err(|source| file.write_error(source))?;
@@ -206,8 +207,10 @@ impl Manifest {
     /// Refuses a manifest whose tenants are not the whole archive, which a damaged digit makes.
     fn check_sums(&self, path: &Path) -> Result<()> {
         let Some(rekey) = &self.rekey else { return Ok(()) };
-        let sum = |of: fn(&TenantAccount) -> u64| rekey.tenants.values().map(|tenant| u128::from(of(tenant))).sum();
-        let (documents, streams): (u128, u128) = (sum(|tenant| tenant.documents), sum(|tenant| tenant.streams));
+        let sum =
+            |of: fn(&TenantAccount) -> u64| rekey.tenants.values().map(|tenant| u128::from(of(tenant))).sum();
+        let (documents, streams): (u128, u128) =
+            (sum(|tenant| tenant.documents), sum(|tenant| tenant.streams));
         if (documents, streams) == (self.totals.documents.into(), self.streams.into()) {
             return Ok(());
         }

@@ -25,12 +25,15 @@ impl PartFile {
     /// error. What stands under `NAME` stays until [`Self::put_in_place`].
     pub(super) fn create(path: &Path) -> Result<Self> {
         if is_part(path) {
-            return Err(Error::usage(format!("Cannot write {path:?}: the ending .part marks unfinished files"))
-                .hint("Choose another name; .part is added while the file grows."));
+            return Err(Error::usage(format!(
+                "Cannot write {path:?}: the ending .part marks unfinished files"
+            ))
+            .hint("Choose another name; .part is added while the file grows."));
         }
         if path.is_dir() {
-            return Err(Error::usage(format!("Cannot write {path:?}: it is a folder"))
-                .hint("Name a file in it."));
+            return Err(
+                Error::usage(format!("Cannot write {path:?}: it is a folder")).hint("Name a file in it.")
+            );
         }
         let part = part_of(path);
         let file = match create_new(&part) {
@@ -91,7 +94,9 @@ impl Drop for PartFile {
 /// Waits until renames in the folder of `path` are on the disk.
 pub(super) fn sync_folder_of(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|source| Error::io("sync the folder", folder, source))
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|source| Error::io("sync the folder", folder, source))
 }
 
 fn create_new(part: &Path) -> io::Result<File> {
@@ -101,7 +106,8 @@ fn create_new(part: &Path) -> io::Result<File> {
 fn remove_left_behind(part: &Path) -> Result<()> {
     let metadata = fs::symlink_metadata(part).map_err(|source| Error::io("look at", part, source))?;
     if metadata.is_file() {
-        let file = OpenOptions::new().write(true).open(part).map_err(|source| Error::io("open", part, source))?;
+        let file =
+            OpenOptions::new().write(true).open(part).map_err(|source| Error::io("open", part, source))?;
         lock(&file, part)?;
     }
     fs::remove_file(part).map_err(|source| Error::io("remove the unfinished file", part, source))
@@ -110,9 +116,8 @@ fn remove_left_behind(part: &Path) -> Result<()> {
 /// Locks the file for this process; file systems without locks are taken as they are.
 fn lock(file: &File, part: &Path) -> Result<()> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            Err(Error::usage(format!("Another run is writing {part:?}")).hint("Wait for it, or choose another name."))
-        }
+        Err(TryLockError::WouldBlock) => Err(Error::usage(format!("Another run is writing {part:?}"))
+            .hint("Wait for it, or choose another name.")),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }

@@ -54,7 +54,8 @@ pub(super) fn is_ignored(name: &OsStr) -> bool {
     let hidden = name.as_encoded_bytes().first().is_none_or(|first| matches!(first, b'.' | b'_'));
     let path = Path::new(name);
     let ours = [MANIFEST, KEY_MAP, REFUSED, ".journal"].iter().any(|suffix| ends_with(path, suffix));
-    let vendors = [SUMMARY, FILES, "manifest-summary.md5", "manifest-files.md5"].iter().any(|vendor| name == *vendor);
+    let vendors =
+        [SUMMARY, FILES, "manifest-summary.md5", "manifest-files.md5"].iter().any(|vendor| name == *vendor);
     hidden || ours || vendors
 }
 
@@ -76,8 +77,10 @@ fn from_folder(folder: &Path) -> Result<Parts> {
         }
         refuse_part(&path)?;
         if path.is_dir() {
-            return Err(Error::usage(format!("{folder:?} holds the folder {name:?}: an archive is one folder of files"))
-                .hint("Name the folder that holds the files."));
+            return Err(Error::usage(format!(
+                "{folder:?} holds the folder {name:?}: an archive is one folder of files"
+            ))
+            .hint("Name the folder that holds the files."));
         }
         files.push(Part { path, documents: None });
     }

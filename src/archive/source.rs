@@ -90,7 +90,9 @@ impl OpenSource {
             return Err(self.too_long(number, max_line));
         }
         match &mut self.account {
-            Some((Expectation { sha256: Some(_), .. }, tally)) => tally.add(chunk.block(), chunk.len() as u64),
+            Some((Expectation { sha256: Some(_), .. }, tally)) => {
+                tally.add(chunk.block(), chunk.len() as u64)
+            }
             Some((_, tally)) => tally.count(chunk.block(), chunk.len() as u64),
             None => {}
         }
@@ -151,8 +153,11 @@ impl OpenSource {
 
     fn binary(&self, before: &[u8]) -> Error {
         let number = self.line_after(before);
-        Error::file(format!("Line {number} of {:?} holds a NUL byte: the file is binary or damaged", self.path))
-            .hint("Export again as text, one JSON document a line.")
+        Error::file(format!(
+            "Line {number} of {:?} holds a NUL byte: the file is binary or damaged",
+            self.path
+        ))
+        .hint("Export again as text, one JSON document a line.")
     }
 
     fn cut_off(&self, before: &[u8]) -> Error {

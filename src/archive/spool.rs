@@ -65,7 +65,8 @@ impl Spool {
         let mut input = self.reader(name)?;
         let mut buffer = vec![0; BUFFER];
         loop {
-            let read = input.read(&mut buffer).map_err(|source| read_error(name, Compression::Zstd, source))?;
+            let read =
+                input.read(&mut buffer).map_err(|source| read_error(name, Compression::Zstd, source))?;
             if read == 0 {
                 return out.flush().map_err(|source| Error::io("write", name, source));
             }

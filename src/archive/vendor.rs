@@ -96,8 +96,10 @@ fn refuse_other_exports(summary: &Summary, path: &Path) -> Result<()> {
         (_, Some(kind)) if kind != "FULL_EXPORT" => format!("of the type {kind}"),
         _ => return Ok(()),
     };
-    Err(Error::usage(format!("{path:?} describes an export {problem}, which is not a whole table as documents"))
-        .hint("Export the whole table again in the format DynamoDB JSON."))
+    Err(Error::usage(format!(
+        "{path:?} describes an export {problem}, which is not a whole table as documents"
+    ))
+    .hint("Export the whole table again in the format DynamoDB JSON."))
 }
 
 /// Finds the file of each line of `manifest-files.json`.
@@ -112,8 +114,10 @@ fn data_files(folder: &Path) -> Result<Vec<DataFile>> {
             return Err(Error::file(format!("{list:?} is damaged: {key:?} names no file")));
         }
         let path = find(folder, name).ok_or_else(|| {
-            Error::file(format!("{list:?} names the data file {name:?}, which is neither in {folder:?} nor in its folder data"))
-                .hint("Copy the whole export, with every data file.")
+            Error::file(format!(
+                "{list:?} names the data file {name:?}, which is neither in {folder:?} nor in its folder data"
+            ))
+            .hint("Copy the whole export, with every data file.")
         })?;
         files.push(DataFile { path, documents: item_count });
     }
@@ -139,10 +143,13 @@ fn refuse_unnamed(folder: &Path, files: &[DataFile]) -> Result<()> {
     if !data.is_dir() {
         return Ok(());
     }
-    let unnamed = |name: &OsString| !super::parts::is_ignored(name) && !named.contains(&Some(name.as_os_str()));
+    let unnamed =
+        |name: &OsString| !super::parts::is_ignored(name) && !named.contains(&Some(name.as_os_str()));
     match super::parts::names_in(&data)?.into_iter().find(unnamed) {
-        Some(name) => Err(Error::file(format!("{:?} is not named in {FILES}: the export is damaged", data.join(name)))
-            .hint("Copy the export again into an empty folder.")),
+        Some(name) => {
+            Err(Error::file(format!("{:?} is not named in {FILES}: the export is damaged", data.join(name)))
+                .hint("Copy the export again into an empty folder."))
+        }
         None => Ok(()),
     }
 }
@@ -153,6 +160,10 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 fn parse<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T> {
     serde_json::from_slice(text).map_err(|source| {
-        Error::caused(crate::ErrorKind::File, format!("{path:?} is damaged or no manifest of an export"), source)
+        Error::caused(
+            crate::ErrorKind::File,
+            format!("{path:?} is damaged or no manifest of an export"),
+            source,
+        )
     })
 }

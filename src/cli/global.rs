@@ -34,6 +34,7 @@ pub(super) struct GlobalArgs {
         value_name = "LEVEL",
         default_value = "warn",
         env = "REKEY_LOG_LEVEL",
+        hide_env_values = true,
         value_parser = one_of(LogLevel::WORDS)
     )]
     pub(super) log_level: LogLevel,

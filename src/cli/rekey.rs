@@ -8,9 +8,9 @@ use super::tenant::{TenantArgs, tenants};
 use super::words::{Word, one_of};
 use super::{GlobalArgs, help};
 use crate::error::{Error, Result};
-use crate::options::{
-    AlreadyRekeyed, Destination, Escaping, OnRefused, RekeyOptions, StoredOwner, TenantRuleChoice, is_dash,
-};
+use crate::key::Escaping;
+use crate::layout::StoredOwner;
+use crate::options::{AlreadyRekeyed, Destination, OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
 
 pub(super) const ABOUT: &str = "Give every document of an archive its tenant-carrying key";
 

@@ -1,5 +1,6 @@
 //! The integration tests: one binary, a module for each subject.
 
+mod cli;
 mod docs;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]

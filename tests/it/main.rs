@@ -2,6 +2,7 @@
 
 mod cli;
 mod docs;
+mod fixtures;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;

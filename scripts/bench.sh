@@ -5,10 +5,11 @@
 #   jq    the same edit by a parser; it re-spells numbers on the way
 #
 # Only ratios taken on one machine mean anything; they are printed with the processor they were taken on.
-# Needs bash, python3, sed, jq, awk and Rust.
+# Needs bash, python3 (3.11 or later), sed, jq, awk and Rust.
 #
 # usage: scripts/bench.sh           settings: DOCUMENTS, ROUNDS, SMALL, LARGE
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 . scripts/shell.sh
 trap report_failure EXIT
@@ -75,24 +76,24 @@ rekey_command() {
 }
 
 speed() {
-  local file
+  local file rekey sed jq
   file=$(archive "$DOCUMENTS" stream)
+  rekey=$(rekey_command "$DOCUMENTS" stream)
+  sed=$(printf "LC_ALL=C sed 's/\"streamId\":\"/\"streamId\":\"t:acme:/' %q > %q" "$file" "$WORK/sed.ndjson")
+  jq=$(printf "jq -c '.streamId = \"t:acme:\" + .streamId' %q > %q" "$file" "$WORK/jq.ndjson")
   printf '%d documents, %d MB, %d rounds\n' "$DOCUMENTS" "$(($(wc -c <"$file") / 1000000))" "$ROUNDS"
-  cat "$file" >/dev/null
-  python3 scripts/bench/measure.py time "$ROUNDS" \
-    "rekey=$(rekey_command "$DOCUMENTS" stream)" \
-    "sed=LC_ALL=C sed 's/\"streamId\":\"/\"streamId\":\"t:acme:/' $(printf %q "$file") > $(printf %q "$WORK/sed.ndjson")" \
-    "jq=jq -c '.streamId = \"t:acme:\" + .streamId' $(printf %q "$file") > $(printf %q "$WORK/jq.ndjson")"
+  python3 scripts/bench/measure.py time "$ROUNDS" "rekey=$rekey" "sed=$sed" "jq=$jq"
   cmp "$WORK/out.ndjson" "$WORK/sed.ndjson"
   printf 'The outputs of rekey and sed are the same bytes.\n'
 }
 
 memory() {
-  local order
+  local order small large
   for order in stream sequence; do
+    small=$(rekey_command "$SMALL" "$order")
+    large=$(rekey_command "$LARGE" "$order")
     python3 scripts/bench/measure.py memory \
-      "$SMALL documents, $order order=$(rekey_command "$SMALL" "$order")" \
-      "$LARGE documents, $order order=$(rekey_command "$LARGE" "$order")"
+      "$SMALL documents, $order order=$small" "$LARGE documents, $order order=$large"
   done
 }
 

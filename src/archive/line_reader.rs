@@ -109,3 +109,6 @@ impl LineReader {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

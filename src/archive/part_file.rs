@@ -48,6 +48,13 @@ impl PartFile {
         Ok(Self { path: path.to_owned(), part, file, in_place: false })
     }
 
+    /// Takes any file for a growing one, so that tests can reach a full disk.
+    #[cfg(test)]
+    pub(super) fn over(path: &Path) -> Self {
+        let file = OpenOptions::new().write(true).open(path).unwrap();
+        Self { path: path.to_owned(), part: path.to_owned(), file, in_place: true }
+    }
+
     /// The name the file will have.
     pub(super) fn path(&self) -> &Path {
         &self.path

@@ -167,3 +167,113 @@ fn parse<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::archive::{ArchiveInput, OpenOptions};
+    use tempfile::TempDir;
+
+    const SUMMARY_TEXT: &str = r#"{"version":"2020-06-30","exportArn":"arn:e","tableArn":"arn:aws:dynamodb:eu-west-1:1:table/Events",
+        "exportTime":"2026-11-30T10:00:00.000Z","s3Bucket":"b","itemCount":3,"outputFormat":"DYNAMODB_JSON"}"#;
+
+    /// An export of two data files with three items, and one without any.
+    fn export(prefix: &str) -> TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("data")).unwrap();
+        fs::write(dir.path().join(SUMMARY), SUMMARY_TEXT).unwrap();
+        fs::write(dir.path().join("manifest-summary.md5"), "x").unwrap();
+        let mut list = String::new();
+        for (name, items) in [("b.json", 2), ("a.json", 1), ("c.json", 0)] {
+            list += &format!(
+                "{{\"itemCount\":{items},\"md5Checksum\":\"x\",\"etag\":\"y\",\"dataFileS3Key\":\"AWSDynamoDB/1/data/{name}\"}}\n"
+            );
+            let text: String =
+                (0..items).map(|n| format!("{{\"Item\":{{\"pk\":{{\"S\":\"{name}{n}\"}}}}}}\n")).collect();
+            fs::write(dir.path().join(prefix).join(name), text).unwrap();
+        }
+        fs::write(dir.path().join(FILES), list).unwrap();
+        dir
+    }
+
+    fn open(path: &Path, state: &Path) -> Result<ArchiveInput> {
+        let mut options = OpenOptions::new(state);
+        options.layout_given = true;
+        ArchiveInput::open(&[path.to_owned()], &options)
+    }
+
+    fn kind_after(change: impl FnOnce(&Path)) -> ErrorKind {
+        let dir = export("data");
+        change(dir.path());
+        let state = tempfile::tempdir().unwrap();
+        open(dir.path(), state.path()).and_then(|input| input.line_reader().finish()).unwrap_err().kind()
+    }
+
+    fn edit(path: PathBuf, from: &str, to: &str) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from));
+        fs::write(path, text.replacen(from, to, 1)).unwrap();
+    }
+
+    #[test]
+    fn an_export_needs_the_layout_alone_wherever_its_data_files_are() {
+        for (prefix, asked) in [("data", ""), ("data", "data"), ("", "")] {
+            let dir = export(prefix);
+            let input = open(&dir.path().join(asked), dir.path()).unwrap();
+            assert_eq!(input.line_reader().finish().unwrap().documents, 3, "{prefix:?} {asked:?}");
+            assert_eq!(input.vendor().unwrap().documents, 3);
+            assert_eq!(input.vendor().unwrap().table, "arn:aws:dynamodb:eu-west-1:1:table/Events");
+            assert!(input.manifest().is_none());
+            let names: Vec<_> =
+                input.files().iter().map(|file| file.file_name().unwrap().to_owned()).collect();
+            assert_eq!(names, ["a.json", "b.json", "c.json"]);
+        }
+    }
+
+    #[test]
+    fn an_export_without_the_layout_is_a_usage_error_that_asks_for_nothing_else() {
+        let dir = export("data");
+        let error = ArchiveInput::open(&[dir.path().to_owned()], &OpenOptions::new(dir.path())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.hints()[0].starts_with("Pass --layout LAYOUT,"), "{error:?}");
+    }
+
+    #[test]
+    fn an_item_moved_from_one_file_to_another_is_noticed() {
+        let kind = kind_after(|dir| {
+            fs::write(dir.join("data/a.json"), "").unwrap();
+            fs::write(dir.join("data/c.json"), "{\"Item\":{}}\n").unwrap();
+        });
+        assert_eq!(kind, ErrorKind::File);
+    }
+
+    #[test]
+    fn a_data_file_missing_or_too_many_is_a_file_error() {
+        assert_eq!(kind_after(|dir| fs::remove_file(dir.join("data/b.json")).unwrap()), ErrorKind::File);
+        assert_eq!(kind_after(|dir| fs::write(dir.join("data/d.json"), "{}\n").unwrap()), ErrorKind::File);
+        assert_eq!(kind_after(|dir| fs::remove_file(dir.join(FILES)).unwrap()), ErrorKind::File);
+        assert_eq!(kind_after(|dir| fs::remove_file(dir.join(SUMMARY)).unwrap()), ErrorKind::File);
+    }
+
+    #[test]
+    fn manifests_that_contradict_each_other_or_lead_elsewhere_are_file_errors() {
+        assert_eq!(
+            kind_after(|dir| edit(dir.join(SUMMARY), "\"itemCount\":3", "\"itemCount\":4")),
+            ErrorKind::File
+        );
+        assert_eq!(
+            kind_after(|dir| edit(dir.join(FILES), "1/data/a.json", "1/data/b.json")),
+            ErrorKind::File
+        );
+        assert_eq!(kind_after(|dir| edit(dir.join(FILES), "1/data/a.json", "1/data/..")), ErrorKind::File);
+        assert_eq!(kind_after(|dir| edit(dir.join(FILES), "itemCount", "count")), ErrorKind::File);
+    }
+
+    #[test]
+    fn exports_of_changes_or_in_another_format_are_usage_errors() {
+        assert_eq!(kind_after(|dir| edit(dir.join(SUMMARY), "DYNAMODB_JSON", "ION")), ErrorKind::Usage);
+        let incremental = "\"exportType\":\"INCREMENTAL_EXPORT\",\"itemCount\"";
+        assert_eq!(kind_after(|dir| edit(dir.join(SUMMARY), "\"itemCount\"", incremental)), ErrorKind::Usage);
+    }
+}

@@ -43,15 +43,19 @@ impl ArchiveWriter {
     /// Usage: the name ends in `.part`, is a folder's, or is being written by another run. File: the file
     /// cannot be created.
     pub fn create(path: &Path) -> Result<Self> {
-        let file = PartFile::create(path)?;
-        let encoder = Encoder::new(file, Compression::by_name(path))
-            .map_err(|source| Error::io("compress", path, source))?;
-        Ok(Self::to(Target::File(Box::new(encoder))))
+        Self::compress(PartFile::create(path)?, Compression::by_name(path))
     }
 
     /// Writes standard output, from an unnamed file in `dir` that is copied there when it is committed.
     pub fn spooled(dir: &Path) -> Result<Self> {
         Ok(Self::to(Target::Spool(Box::new(Spooler::create(dir)?))))
+    }
+
+    fn compress(file: PartFile, compression: Compression) -> Result<Self> {
+        let path = file.path().to_owned();
+        let encoder =
+            Encoder::new(file, compression).map_err(|source| Error::io("compress", path, source))?;
+        Ok(Self::to(Target::File(Box::new(encoder))))
     }
 
     fn to(target: Target) -> Self {
@@ -125,5 +129,86 @@ impl ArchiveWriter {
                 encoder.write_all(bytes).map_err(|source| encoder.get_ref().write_error(source))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::archive::Staged;
+    use std::os::unix::fs::MetadataExt;
+
+    fn commit(written: WrittenArchive) {
+        let mut staged = Staged::new();
+        staged.add(written.output);
+        staged.commit().unwrap();
+    }
+
+    #[test]
+    fn lines_and_blocks_make_the_same_archive() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a.ndjson"), dir.path().join("b.ndjson"));
+        let mut by_line = ArchiveWriter::create(&a).unwrap();
+        for line in ["{1}", "{2}", "{3}"] {
+            by_line.write_line(line.as_bytes()).unwrap();
+        }
+        let mut by_block = ArchiveWriter::create(&b).unwrap();
+        by_block.write_line(b"{1}").unwrap();
+        by_block.write_block(b"{2}\n{3}\n", 2).unwrap();
+        assert_eq!((by_line.documents(), by_block.documents()), (3, 3));
+        let (by_line, by_block) = (by_line.finish().unwrap(), by_block.finish().unwrap());
+        assert_eq!(by_line.totals, by_block.totals);
+        commit(by_line);
+        commit(by_block);
+        assert_eq!(std::fs::read(&a).unwrap(), b"{1}\n{2}\n{3}\n");
+        assert_eq!(std::fs::read(&a).unwrap(), std::fs::read(&b).unwrap());
+        assert_eq!(std::fs::metadata(&a).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_would_not_be_read_back_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = ArchiveWriter::create(&dir.path().join("a")).unwrap();
+        for line in ["", " \t", "{1}\n{2}", "{1}\r"] {
+            assert_eq!(writer.write_line(line.as_bytes()).unwrap_err().kind(), ErrorKind::Bug, "{line:?}");
+        }
+        assert_eq!(writer.write_block(b"{1}\n{2", 1).unwrap_err().kind(), ErrorKind::Bug);
+    }
+
+    #[test]
+    fn equal_lines_make_equal_bytes_in_every_compression() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a.ndjson", "a.ndjson.gz", "a.ndjson.zst"] {
+            let write = || {
+                let mut writer = ArchiveWriter::create(&dir.path().join(name)).unwrap();
+                (0..1000).for_each(|n| writer.write_line(format!("{{{n}}}").as_bytes()).unwrap());
+                commit(writer.finish().unwrap());
+                std::fs::read(dir.path().join(name)).unwrap()
+            };
+            assert_eq!(write(), write(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_a_file_error_that_names_the_path_however_late_it_shows() {
+        for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+            let file = PartFile::over(Path::new("/dev/full"));
+            let mut writer = ArchiveWriter::compress(file, compression).unwrap();
+            writer.write_line(b"{}").unwrap();
+            let error = writer.finish().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::File);
+            assert!(error.to_string().contains("/dev/full"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unfinished_writer_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = ArchiveWriter::create(&dir.path().join("a.ndjson.zst")).unwrap();
+        writer.write_line(b"{}").unwrap();
+        drop(writer);
+        drop(ArchiveWriter::spooled(dir.path()).unwrap());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

@@ -83,7 +83,9 @@ mod tests {
 
     fn sum(digests: &[[u8; 32]]) -> ContentSum {
         let mut sum = ContentSum::new();
-        digests.iter().for_each(|digest| sum.add(digest));
+        for digest in digests {
+            sum.add(digest);
+        }
         sum
     }
 

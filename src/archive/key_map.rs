@@ -167,7 +167,7 @@ mod tests {
     use crate::archive::Staged;
     use proptest::prelude::*;
 
-    fn row<'a>(old: &'a str, version: Option<i64>) -> KeyMapRow<'a> {
+    fn row(old: &str, version: Option<i64>) -> KeyMapRow<'_> {
         KeyMapRow {
             old: old.into(),
             new: format!("t:acme:{old}").into(),

@@ -89,12 +89,9 @@ impl OpenSource {
         if let Some(number) = chunk.cut(&mut self.next_line, max_line) {
             return Err(self.too_long(number, max_line));
         }
-        match &mut self.account {
-            Some((Expectation { sha256: Some(_), .. }, tally)) => {
-                tally.add(chunk.block(), chunk.len() as u64)
-            }
-            Some((_, tally)) => tally.count(chunk.block(), chunk.len() as u64),
-            None => {}
+        if let Some((expectation, tally)) = &mut self.account {
+            let add = if expectation.sha256.is_some() { Tally::add } else { Tally::count };
+            add(tally, chunk.block(), chunk.len() as u64);
         }
         Ok(true)
     }

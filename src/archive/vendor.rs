@@ -173,6 +173,7 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
     use crate::archive::{ArchiveInput, OpenOptions};
+    use serde_json::json;
     use tempfile::TempDir;
 
     const SUMMARY_TEXT: &str = r#"{"version":"2020-06-30","exportArn":"arn:e","tableArn":"arn:aws:dynamodb:eu-west-1:1:table/Events",
@@ -184,16 +185,14 @@ mod tests {
         fs::create_dir(dir.path().join("data")).unwrap();
         fs::write(dir.path().join(SUMMARY), SUMMARY_TEXT).unwrap();
         fs::write(dir.path().join("manifest-summary.md5"), "x").unwrap();
-        let mut list = String::new();
+        let mut list = Vec::new();
         for (name, items) in [("b.json", 2), ("a.json", 1), ("c.json", 0)] {
-            list += &format!(
-                "{{\"itemCount\":{items},\"md5Checksum\":\"x\",\"etag\":\"y\",\"dataFileS3Key\":\"AWSDynamoDB/1/data/{name}\"}}\n"
-            );
-            let text: String =
-                (0..items).map(|n| format!("{{\"Item\":{{\"pk\":{{\"S\":\"{name}{n}\"}}}}}}\n")).collect();
-            fs::write(dir.path().join(prefix).join(name), text).unwrap();
+            let key = format!("AWSDynamoDB/1/data/{name}");
+            let line = json!({"itemCount": items, "md5Checksum": "x", "etag": "y", "dataFileS3Key": key});
+            list.push(line.to_string());
+            fs::write(dir.path().join(prefix).join(name), "{\"Item\":{}}\n".repeat(items)).unwrap();
         }
-        fs::write(dir.path().join(FILES), list).unwrap();
+        fs::write(dir.path().join(FILES), list.join("\n")).unwrap();
         dir
     }
 

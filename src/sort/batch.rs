@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn long_common_beginnings_do_not_recurse_without_bound() {
         let long = vec![b'x'; 100_000];
-        let rows: Vec<_> = (0..100u32).map(|at| ([&long[..], &[200 - at as u8]].concat(), at)).collect();
+        let rows: Vec<_> = (0..100u8).map(|at| ([&long[..], &[200 - at]].concat(), u32::from(at))).collect();
         let keys: Vec<_> = sorted(&rows).into_iter().map(|row| row.1).collect();
         assert_eq!(keys, (0..100).rev().collect::<Vec<_>>());
     }

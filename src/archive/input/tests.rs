@@ -14,7 +14,9 @@ const EVENTS: &str = "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n";
 /// Writes an archive with its manifest, as `export` does.
 fn write_archive(path: &Path, lines: &[impl AsRef<[u8]>]) -> Totals {
     let mut writer = ArchiveWriter::create(path).unwrap();
-    lines.iter().for_each(|line| writer.write_line(line.as_ref()).unwrap());
+    for line in lines {
+        writer.write_line(line.as_ref()).unwrap();
+    }
     let WrittenArchive { totals, output } = writer.finish().unwrap();
     let manifest = manifest(&path.file_name().unwrap().to_string_lossy(), &totals);
     let mut staged = Staged::new();
@@ -237,7 +239,7 @@ fn names_that_are_no_archives_are_refused_in_words() {
     let folder = Folder::new();
     let file = folder.file("a.ndjson", EVENTS);
     let usage = |paths: &[PathBuf]| {
-        assert_eq!(kind(folder.open_expecting(paths, 3)), Some(ErrorKind::Usage), "{paths:?}")
+        assert_eq!(kind(folder.open_expecting(paths, 3)), Some(ErrorKind::Usage), "{paths:?}");
     };
     usage(&[]);
     usage(&[file.clone(), "-".into()]);

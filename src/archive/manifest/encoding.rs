@@ -23,7 +23,6 @@ pub(super) mod rfc3339 {
 pub(super) mod decimal_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
     pub(in super::super) fn serialize<S: Serializer>(
         number: &i128,
         serializer: S,

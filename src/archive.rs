@@ -51,7 +51,7 @@ pub use input::{ArchiveInput, OpenOptions};
 pub use key_map::{KeyMapReader, KeyMapRow, KeyMapWriter};
 pub use line_reader::{CHUNK_BYTES, LineReader, MAX_LINE_BYTES};
 pub use manifest::{
-    FORMAT, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, RuleAccount, TenantAccount, now,
+    FORMAT, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, TenantAccount, now,
 };
 pub use names::Companions;
 pub use staged::{Output, Staged};

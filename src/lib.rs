@@ -9,6 +9,7 @@
 pub mod archive;
 pub mod check;
 pub mod cli;
+mod commands;
 pub mod document;
 mod error;
 pub mod exit;
@@ -17,6 +18,8 @@ pub mod key;
 pub mod layout;
 pub mod options;
 pub mod report;
+pub mod rewrite;
+pub mod scan;
 pub mod signal;
 pub mod sort;
 pub mod stores;

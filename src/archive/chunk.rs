@@ -51,6 +51,25 @@ impl Chunk {
         Self::default()
     }
 
+    /// Copies a line in, given without its line end.
+    pub fn push(&mut self, line: &[u8], number: u64) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(line);
+        self.spans.push(Span { start, end: self.bytes.len(), number });
+        self.bytes.push(b'\n');
+    }
+
+    /// Forgets the lines and keeps the buffers, unless one long line has made them large.
+    pub fn clear(&mut self) {
+        let file = Arc::clone(&self.file);
+        self.reset(&file, 0);
+    }
+
+    /// The bytes of all lines, each with its LF.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// How many lines there are; blank ones are left out.
     pub fn len(&self) -> usize {
         self.spans.len()

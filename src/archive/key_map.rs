@@ -29,6 +29,13 @@ pub struct KeyMapRow<'a> {
     pub digest: [u8; 32],
 }
 
+impl<'a> KeyMapRow<'a> {
+    /// Reads one line, without or with its LF; `None` if it is no row.
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        parse(line).ok()
+    }
+}
+
 impl KeyMapRow<'_> {
     /// Appends the row as a line with its LF, so that many can be written as one block.
     pub fn append_to(&self, block: &mut Vec<u8>) {

@@ -18,6 +18,7 @@ use crate::document::StoreKind;
 use crate::key::Escaping;
 use crate::report::NoticeCode;
 use crate::stores::{Description, Snapshot};
+use crate::tenant::RuleDescription;
 use crate::{Error, Result};
 
 /// The version of the format that this build writes, and the newest that it reads.
@@ -89,7 +90,7 @@ pub struct RekeyAccount {
     /// The digest of the legacy archive's lines.
     pub input_sha256: String,
     /// The tenant rule.
-    pub rule: RuleAccount,
+    pub rule: RuleDescription,
     /// How terms were joined.
     pub escaping: RecordedEscaping,
     /// The flags that allowed what would have been refused, as typed.
@@ -101,6 +102,9 @@ pub struct RekeyAccount {
     /// Documents that were rekeyed already and passed on as they are.
     #[serde(default)]
     pub already_rekeyed: u64,
+    /// Documents that stood in the legacy archive twice, legacy and rekeyed, and are written once.
+    #[serde(default)]
+    pub merged: u64,
     /// Documents left out because their tenant was not asked for.
     #[serde(default)]
     pub out_of_scope: u64,
@@ -109,19 +113,6 @@ pub struct RekeyAccount {
     pub set_aside: u64,
     /// The account of each tenant; they sum to the archive.
     pub tenants: BTreeMap<String, TenantAccount>,
-}
-
-/// Where the tenants came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RuleAccount {
-    /// The flag, as typed: `--single-tenant`, `--tenant-map`, ….
-    pub flag: String,
-    /// Its value; of a file the name without its folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
-    /// The digest of the file that the flag names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
 }
 
 /// How the terms of the new keys were joined.
@@ -137,6 +128,15 @@ pub enum RecordedEscaping {
 }
 
 impl RecordedEscaping {
+    /// The name in manifests and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Escaped => "escaped",
+            Self::Unneeded => "unneeded",
+        }
+    }
+
     /// The escaping to read the keys with; `None` where it makes no difference.
     pub fn escaping(self) -> Option<Escaping> {
         match self {

@@ -90,8 +90,10 @@ impl Verb {
 
 impl Command {
     /// Does it.
-    #[allow(clippy::unused_async)] // until the commands are here
-    pub(super) async fn run(self, _ui: &Ui, _stop: &StopSignal) -> Result<Outcome> {
-        Err(Error::usage("This command is not part of this build yet."))
+    pub(super) async fn run(self, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
+        match self {
+            Self::Rekey(options) => crate::commands::rekey::run(options, ui, stop).await,
+            _ => Err(Error::usage("This command is not part of this build yet.")),
+        }
     }
 }

@@ -34,6 +34,14 @@ pub(crate) fn write_version(version: Option<i64>, out: &mut Vec<u8>) {
     }
 }
 
+/// The version in what follows the stream in an order key.
+pub fn version_of(after_stream: &[u8]) -> Option<i64> {
+    match after_stream.split_first()? {
+        (1, rest) => Some(i64::from_be_bytes(*rest.first_chunk()?) ^ i64::MIN),
+        _ => None,
+    }
+}
+
 /// The length of the first `texts` texts of an order key: the part that identifies the stream.
 pub(crate) fn stream_len(key: &[u8], texts: usize) -> usize {
     let mut len = 0;
@@ -61,9 +69,7 @@ mod tests {
 
     fn encode((texts, version, store_key): &Tuple) -> Vec<u8> {
         let mut out = Vec::new();
-        for text in texts {
-            write_text(text, &mut out);
-        }
+        texts.iter().for_each(|text| write_text(text, &mut out));
         write_version(*version, &mut out);
         out.extend_from_slice(store_key);
         out
@@ -94,9 +100,7 @@ mod tests {
         #[test]
         fn the_stream_part_is_found_again(tuple in tuple()) {
             let mut stream = Vec::new();
-            for text in &tuple.0 {
-                write_text(text, &mut stream);
-            }
+            tuple.0.iter().for_each(|text| write_text(text, &mut stream));
             prop_assert_eq!(stream_len(&encode(&tuple), 2), stream.len());
         }
     }

@@ -50,9 +50,7 @@ impl Template {
 /// Renders some parts of a template into an emptied buffer.
 fn render(parts: &[Part], terms: &Terms<'_>, escaping: Escaping, out: &mut String) {
     out.clear();
-    for part in parts {
-        part.render(terms, escaping, out);
-    }
+    parts.iter().for_each(|part| part.render(terms, escaping, out));
 }
 
 /// The term that a part renders as `text`. A tenant is never empty.

@@ -90,6 +90,3 @@ impl Inspector {
         self.plan.find(tape, line).ok()?.integer(self.plan.expires?)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -31,11 +31,15 @@ fn manifest() -> Manifest {
         notices: BTreeMap::new(),
         rekey: Some(RekeyAccount {
             input_sha256: "01".repeat(32),
-            rule: RuleAccount { flag: "--tenant".into(), value: Some("acme".into()), sha256: None },
+            rule: RuleDescription {
+                rule: crate::tenant::DescribedRule::Constant { tenant: "acme".into() },
+                known_tenants: None,
+            },
             escaping: RecordedEscaping::Unneeded,
             allowances: vec!["--allow-gaps".into()],
             key_map_sha256: None,
             already_rekeyed: 0,
+            merged: 0,
             out_of_scope: 0,
             set_aside: 0,
             tenants: BTreeMap::from([("b".into(), tenant(1)), ("a".into(), tenant(2))]),

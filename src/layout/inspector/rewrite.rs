@@ -35,6 +35,18 @@ impl Inspector {
         self.check_size(out.get(start..).unwrap_or_default()).inspect_err(|_| out.truncate(start))
     }
 
+    /// Appends a document that is rekeyed already as it is, without what a server writes itself.
+    ///
+    /// # Errors
+    /// A document whose fields are not found.
+    pub fn carry_over(&mut self, tape: &Tape, line: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let found = self.plan.find(tape, line)?;
+        self.edits.clear();
+        self.plan_cuts(&found);
+        self.splice(line, out);
+        Ok(())
+    }
+
     /// Renders what the places and the set fields will hold.
     fn render(&mut self, terms: &Terms<'_>) -> Result<(), Refusal> {
         let places = self.plan.places.iter().map(|place| &place.rekeyed);
@@ -77,6 +89,11 @@ impl Inspector {
                 self.edits.push(Edit::text(member, value));
             }
         }
+        self.plan_cuts(found);
+    }
+
+    fn plan_cuts(&mut self, found: &Found<'_, '_>) {
+        let plan = &self.plan;
         if !plan.drop.is_empty() {
             // What a server writes itself stands at the top of the line: beside the fields, or among them.
             let is_cut = |member: &Member| plan.drop.iter().any(|name| member.is_named(found.line, name));

@@ -1,6 +1,6 @@
 //! The rows that match one key: possibly millions, so they are sorted, on disk when they are many.
 
-use super::rows::Row;
+use super::{Matches, rows::Row};
 use crate::{
     Error, Result,
     sort::{SortedTable, Sorter},
@@ -17,24 +17,17 @@ pub(super) fn push(sorter: &mut Sorter, row: &Row<'_>, payload: &mut Vec<u8>) ->
     sorter.push(row.key.as_bytes(), payload)
 }
 
-/// Gives line and tenant of every row with `key` that is for the type to `add`; tells whether there was any.
-pub(super) fn find(
-    table: &mut SortedTable,
-    type_name: &str,
-    key: &str,
-    mut add: impl FnMut(u64, &str),
-) -> Result<bool> {
+/// Adds every row with `key` that is for the type.
+pub(super) fn find(table: &mut SortedTable, type_name: &str, key: &str, matches: &mut Matches) -> Result<()> {
     let mut rows = table.get(key.as_bytes())?;
-    let mut found = false;
     while let Some(payload) = rows.next()? {
         let (line, only, tenant) =
             read(payload).ok_or_else(|| Error::bug("A sorted row of the tenant map is damaged"))?;
         if only.is_empty() || only == type_name {
-            add(line, tenant);
-            found = true;
+            matches.add(line, tenant);
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 fn read(payload: &[u8]) -> Option<(u64, &str, &str)> {

@@ -1,0 +1,336 @@
+//! `rekey rekey`: a legacy archive in, a rekeyed archive, its key map and its manifest out.
+
+mod outputs;
+mod rules;
+mod show;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use super::legacy_blocks::{SORT_BUDGET, legacy_blocks};
+use super::{OpenedArchive, open_archive, state_folder};
+use crate::archive::{
+    ArchiveWriter, FORMAT, KeyMapWriter, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, Staged, Totals, now,
+};
+use crate::check::{Reason, Refusal};
+use crate::exit::ExitStatus;
+use crate::key::Escaping;
+use crate::options::{OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
+use crate::report::{Findings, NoticeCode, Outcome, RekeyReport};
+use crate::rewrite::{
+    Account, Collected, Collector, Lines, OrderedOutput, Pass, Preview, Rules, Side, StreamId, Written,
+};
+use crate::signal::StopSignal;
+use crate::tenant::{PrefixConflict, PrefixSet, TenantResolver};
+use crate::ui::Ui;
+use crate::{Error, Result};
+use outputs::Outputs;
+
+/// Rewrites an archive, or says what a rewrite would do.
+pub async fn run(options: RekeyOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
+    let (ui, stop) = (&ui, &stop);
+    tokio::task::block_in_place(move || Rewrite::prepare(&options, ui, stop)?.run())
+}
+
+struct Rewrite<'a> {
+    options: &'a RekeyOptions,
+    ui: &'a Ui,
+    stop: &'a StopSignal,
+    archive: OpenedArchive,
+    rules: Arc<Rules>,
+    tenants: Arc<Mutex<TenantResolver>>,
+    folder: PathBuf,
+    started: Timestamp,
+}
+
+/// What the passes so far have found out for the next one.
+#[derive(Default)]
+struct Learned {
+    refused: BTreeMap<StreamId, Refusal>,
+    sort: bool,
+}
+
+impl<'a> Rewrite<'a> {
+    fn prepare(options: &'a RekeyOptions, ui: &'a Ui, stop: &'a StopSignal) -> Result<Self> {
+        let started = now();
+        let out = options.out.as_ref().and_then(|out| out.file());
+        let input = options.archive.paths.first().filter(|path| !is_dash(path)).map(PathBuf::as_path);
+        let dry_run_folder = std::env::temp_dir();
+        let asked = options.state_dir.as_deref().or(options.dry_run.then_some(dry_run_folder.as_path()));
+        let folder = state_folder(asked, out.or(options.manifest.as_deref()).or(input))?;
+        let archive = open_archive(&options.archive, None, &folder)?;
+        let (rules, resolver) = rules::build(options, archive.layout.clone(), &folder)?;
+        Ok(Self {
+            options,
+            ui,
+            stop,
+            archive,
+            rules: Arc::new(rules),
+            tenants: Arc::new(Mutex::new(resolver)),
+            folder,
+            started,
+        })
+    }
+
+    /// Passes over the archive until nothing new is found out, then puts the files in their places.
+    fn run(mut self) -> Result<Outcome> {
+        let mut learned = Learned { sort: self.sorts_from_the_start(), ..Learned::default() };
+        loop {
+            let collected = self.pass(&learned)?;
+            let late = &collected.written.refused;
+            if late.keys().any(|id| !learned.refused.contains_key(id)) {
+                learned.refused.extend(late.clone());
+            } else if collected.written.needs_sorting {
+                learned.sort = true;
+            } else {
+                return self.conclude(collected);
+            }
+            self.rules = Arc::new(Rules { refused_streams: learned.refused.clone(), ..(*self.rules).clone() });
+        }
+    }
+
+    /// With one tenant the new order is the old one, unless escaping changes it (noticed while writing).
+    fn sorts_from_the_start(&self) -> bool {
+        let one_tenant = matches!(
+            self.options.tenant,
+            TenantRuleChoice::SingleTenant | TenantRuleChoice::Untenanted | TenantRuleChoice::Tenant(_)
+        );
+        !one_tenant || self.rules.keeps_rekeyed()
+    }
+
+    fn pass(&self, learned: &Learned) -> Result<Collected> {
+        let progress = self.ui.progress();
+        let watch_sort = progress.start("sorting", self.archive.input.expected_documents());
+        let sorting = |documents, bytes| {
+            watch_sort.add(documents, bytes);
+            self.stop.check(NOTHING_WRITTEN)
+        };
+        let mut blocks = legacy_blocks(&self.archive.input, &self.rules, &self.folder, sorting)?;
+        watch_sort.finish();
+        let task = progress.start("rewriting", self.archive.input.expected_documents());
+        let watch = |documents, bytes| {
+            task.add(documents, bytes);
+            self.stop.check(NOTHING_WRITTEN)
+        };
+        let outputs = Outputs::of(self.options);
+        let lines = outputs.lines(&self.folder)?;
+        let output = if learned.sort {
+            let halves = self.rules.layout.stream.first_version.filter(|_| self.rules.keeps_rekeyed());
+            let halves = halves.map(|first| (first, self.rules.allow_gaps));
+            OrderedOutput::sorted(lines, &self.folder, SORT_BUDGET, halves)
+        } else {
+            OrderedOutput::as_it_comes(lines)
+        };
+        let side = Side {
+            refused: outputs.refused()?,
+            set_aside: self.options.on_refused == OnRefused::SetAside,
+            preview: self.options.preview.as_deref().map(|path| Preview::create(path, &self.rules)).transpose()?,
+            findings: Some(Findings::new(None)),
+        };
+        let pass = Pass {
+            rules: Arc::clone(&self.rules),
+            tenants: Arc::clone(&self.tenants),
+            workers: std::thread::available_parallelism().map_or(2, usize::from),
+            spill_folder: self.folder.clone(),
+            watch: &watch,
+        };
+        let collected = pass.run(&mut *blocks, Collector::new(&self.rules, output, side))?;
+        task.finish();
+        Ok(collected)
+    }
+}
+
+const NOTHING_WRITTEN: &str = "Interrupted; nothing was written. Run the same command again.";
+
+impl Rewrite<'_> {
+    /// Decides, puts the files in their places and says what it came to.
+    fn conclude(self, collected: Collected) -> Result<Outcome> {
+        let Collected { account, written, side } = collected;
+        let outputs = Outputs::of(self.options);
+        let preview = side.preview.map(Preview::finish).transpose()?;
+        let mut findings = side.findings.map(Findings::finish).transpose()?.unwrap_or_default();
+        let refused_list = side.refused.filter(|_| account.refused > 0);
+        if refused_list.is_some() {
+            findings.file = outputs.companions.as_ref().map(|files| files.refused.clone());
+        }
+        let conflicts = self.prefix_conflicts(&account);
+        let stops = self.options.on_refused == OnRefused::Stop && account.refused > 0;
+        let mut report = show::report(&self, &account, preview);
+        let mut staged = Staged::new();
+        if stops || !conflicts.is_empty() {
+            if let Some(list) = refused_list {
+                staged.add(list.finish()?.output);
+            }
+            staged.commit()?;
+            let error = if stops { self.refusal(&account, &outputs) } else { prefix_refusal(&conflicts) };
+            self.notices(&account);
+            return show::finish(&self, report, findings, ExitStatus::Done).map(|outcome| outcome.with_error(error));
+        }
+        let set_aside = account.refused;
+        self.commit(&outputs, &account, written, refused_list, staged, &mut report)?;
+        self.notices(&account);
+        let exit = if set_aside > 0 { ExitStatus::Partial } else { ExitStatus::Done };
+        show::finish(&self, report, findings, exit)
+    }
+
+    /// Names the files and renames them, the manifest last.
+    fn commit(
+        &self,
+        outputs: &Outputs,
+        account: &Account,
+        written: Written,
+        refused_list: Option<ArchiveWriter>,
+        mut staged: Staged,
+        report: &mut RekeyReport,
+    ) -> Result<()> {
+        let Lines { archive, key_map } = written.lines;
+        let Some(archive) = archive else { return Ok(()) };
+        let archive = archive.finish()?;
+        let key_map = key_map.map(KeyMapWriter::finish).transpose()?;
+        let key_map_sha256 = key_map.as_ref().map(|key_map| key_map.totals.sha256.clone());
+        report.sha256 = Some(archive.totals.sha256.clone());
+        report.archive = outputs.file();
+        let manifest = self.manifest(account, written.merged, &archive.totals, key_map_sha256, outputs)?;
+        staged.add(archive.output);
+        if let Some(key_map) = key_map {
+            staged.add(key_map.output);
+        }
+        if let Some(files) = &outputs.companions {
+            match refused_list {
+                Some(list) => {
+                    staged.add(list.finish()?.output);
+                    report.set_aside_file = Some(files.refused.clone());
+                }
+                None => staged.remove(files.refused.clone()),
+            }
+            staged.add(manifest.stage(&files.manifest)?);
+            report.manifest = Some(files.manifest.clone());
+        }
+        staged.commit()
+    }
+
+    fn manifest(
+        &self,
+        account: &Account,
+        merged: u64,
+        totals: &Totals,
+        key_map_sha256: Option<String>,
+        outputs: &Outputs,
+    ) -> Result<Manifest> {
+        let legacy = self.archive.input.manifest();
+        let input = self.archive.input.totals();
+        let input = input.ok_or_else(|| Error::bug("The legacy archive was not read to its end"))?;
+        let tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let layout = &self.rules.layout;
+        Ok(Manifest {
+            format: FORMAT,
+            tool: TOOL.to_owned(),
+            archive: outputs.file().as_deref().and_then(Path::file_name).map_or_else(
+                || "-".to_owned(),
+                |name| name.to_string_lossy().into_owned(),
+            ),
+            layout: LayoutAccount {
+                name: layout.name.clone(),
+                digest: layout.digest(),
+                parameters: layout.parameter_values(),
+            },
+            store: layout.store,
+            source: legacy.and_then(|legacy| legacy.source.clone()),
+            started: self.started,
+            ended: now(),
+            consistent: legacy.is_some_and(|legacy| legacy.consistent),
+            snapshot: legacy.and_then(|legacy| legacy.snapshot.clone()),
+            totals: totals.clone(),
+            streams: account.streams,
+            sorted: true,
+            escape_records: 0,
+            notices: BTreeMap::new(),
+            rekey: Some(RekeyAccount {
+                input_sha256: input.sha256.clone(),
+                rule: tenants.describe(),
+                escaping: self.escaping(),
+                allowances: rules::allowances(self.options),
+                key_map_sha256,
+                already_rekeyed: account.already_rekeyed,
+                merged,
+                out_of_scope: account.out_of_scope,
+                set_aside: account.refused,
+                tenants: account.tenants.clone(),
+            }),
+        })
+    }
+
+    /// The escaping as recorded: it is of no matter where no term holds what it would change.
+    fn escaping(&self) -> RecordedEscaping {
+        match self.rules.escaping {
+            Some(Escaping::Raw) => RecordedEscaping::Raw,
+            Some(Escaping::Escaped) => RecordedEscaping::Escaped,
+            None => RecordedEscaping::Unneeded,
+        }
+    }
+
+    /// Tenants whose keys could be read two ways.
+    fn prefix_conflicts(&self, account: &Account) -> Vec<PrefixConflict> {
+        if self.options.allow_prefix_tenants {
+            return Vec::new();
+        }
+        let escaping = self.rules.escaping.unwrap_or(Escaping::Raw);
+        let mut prefixes = PrefixSet::new();
+        for tenant in account.tenants.keys() {
+            prefixes.insert(tenant, self.rules.layout.tenant_prefix(tenant, escaping).as_bytes());
+        }
+        prefixes.conflicts()
+    }
+
+    fn refusal(&self, account: &Account, outputs: &Outputs) -> Error {
+        let reasons = account.reasons.iter().filter(|(reason, _)| **reason != Reason::StreamRefused);
+        let reasons: Vec<_> = reasons.map(|(reason, count)| format!("{reason} ×{count}")).collect();
+        let nothing = if self.options.dry_run { "a rewrite would write nothing" } else { "nothing was written" };
+        let mut error = Error::refused(format!(
+            "{} of {} documents are refused ({}); {nothing}",
+            account.refused,
+            account.documents,
+            reasons.join(", ")
+        ));
+        if let Some(files) = &outputs.companions {
+            error = error.hint(format!("Read {:?}: every refused document with its reason and what to do.", files.refused));
+        }
+        for reason in account.reasons.keys().filter(|reason| **reason != Reason::StreamRefused).take(3) {
+            error = error.hint(format!("{reason}: {}", reason.advice()));
+        }
+        error.hint("Pass --on-refused set-aside to move the other streams and keep these in a side file.")
+    }
+
+    fn notices(&self, account: &Account) {
+        let tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(unused) = tenants.unused_rows().filter(|unused| unused.unused > 0) {
+            let lines: Vec<_> = unused.first_lines.iter().map(u64::to_string).collect();
+            let message = format!(
+                "{} of {} rows of the tenant map matched nothing (first lines: {}).",
+                unused.unused,
+                unused.rows,
+                lines.join(", ")
+            );
+            self.ui.notice(NoticeCode::UnusedRows, message);
+        }
+        if account.streams_with_holes > 0 {
+            let message = format!("{} streams have gaps in their versions.", account.streams_with_holes);
+            self.ui.notice(NoticeCode::Gaps, message);
+        }
+        if account.out_of_scope > 0 {
+            let message = format!("{} documents belong to tenants that were not asked for.", account.out_of_scope);
+            self.ui.notice(NoticeCode::OutOfScope, message);
+        }
+    }
+}
+
+fn prefix_refusal(conflicts: &[PrefixConflict]) -> Error {
+    let first: Vec<_> = conflicts.iter().take(3).map(ToString::to_string).collect();
+    Error::refused(format!("Keys could be read two ways ({}): {}; nothing was written", Reason::PrefixTenants, first.join("; ")))
+        .hint(Reason::PrefixTenants.advice())
+}
+
+const TOOL: &str = concat!("rekey ", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,58 @@
+use std::path::Path;
+
+use crate::Result;
+use crate::commands::legacy_blocks::SORT_BUDGET;
+use crate::key::Escaping;
+use crate::layout::{Layout, StoredOwner};
+use crate::options::{self, RekeyOptions, TenantRuleChoice};
+use crate::rewrite::{AlreadyRekeyed, Rules};
+use crate::tenant::{KnownTenants, TenantField, TenantMap, TenantResolver, TenantRule};
+
+/// Makes the rules of a rewrite, and who finds the tenants, from what was asked for.
+pub(super) fn build(
+    options: &RekeyOptions,
+    layout: Layout,
+    spill_folder: &Path,
+) -> Result<(Rules, TenantResolver)> {
+    let rule = match &options.tenant {
+        TenantRuleChoice::SingleTenant => TenantRule::single_tenant(),
+        TenantRuleChoice::Untenanted => TenantRule::untenanted(),
+        TenantRuleChoice::Tenant(tenant) => TenantRule::Constant(tenant.clone()),
+        TenantRuleChoice::Map(path) => TenantRule::Map(Box::new(TenantMap::read(path, spill_folder, SORT_BUDGET)?)),
+        TenantRuleChoice::Field(path) => TenantRule::Field(TenantField::parse(path)?),
+    };
+    let known = options.known_tenants.as_deref().map(KnownTenants::read).transpose()?;
+    let rules = Rules {
+        layout,
+        escaping: options.escaping.map(|escaping| match escaping {
+            options::Escaping::Raw => Escaping::Raw,
+            options::Escaping::Escaped => Escaping::Escaped,
+        }),
+        only_tenants: options.only_tenants.iter().cloned().collect(),
+        allow_gaps: options.allow_gaps,
+        stored_owner: match options.stored_owner {
+            options::StoredOwner::Refuse => StoredOwner::Refuse,
+            options::StoredOwner::Replace => StoredOwner::Replace,
+        },
+        already_rekeyed: match options.already_rekeyed {
+            options::AlreadyRekeyed::Refuse => AlreadyRekeyed::Refuse,
+            options::AlreadyRekeyed::Keep => AlreadyRekeyed::Keep,
+        },
+        refused_streams: std::collections::BTreeMap::new(),
+    };
+    Ok((rules, TenantResolver::new(rule, known)))
+}
+
+/// The flags that allowed what would have been refused, as typed.
+pub(super) fn allowances(options: &RekeyOptions) -> Vec<String> {
+    [
+        (options.allow_gaps, "--allow-gaps"),
+        (options.allow_prefix_tenants, "--allow-prefix-tenants"),
+        (options.stored_owner == options::StoredOwner::Replace, "--stored-owner replace"),
+        (options.already_rekeyed == options::AlreadyRekeyed::Keep, "--already-rekeyed keep"),
+        (options.on_refused == options::OnRefused::SetAside, "--on-refused set-aside"),
+    ]
+    .into_iter()
+    .filter_map(|(given, flag)| given.then(|| flag.to_owned()))
+    .collect()
+}

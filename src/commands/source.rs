@@ -1,0 +1,95 @@
+use std::path::{Path, PathBuf};
+
+use crate::archive::{ArchiveInput, LayoutAccount, OpenOptions};
+use crate::document::StoreKind;
+use crate::layout::Layout;
+use crate::options::{ArchiveOptions, LayoutOptions};
+use crate::{Error, Result};
+
+/// An archive with the layout of its documents.
+pub(crate) struct OpenedArchive {
+    /// The archive.
+    pub input: ArchiveInput,
+    /// The layout, with its parameters.
+    pub layout: Layout,
+}
+
+/// Opens an archive and finds its layout: the one given, or the one its manifest names.
+pub(crate) fn open_archive(options: &ArchiveOptions, store: Option<StoreKind>, state: &Path) -> Result<OpenedArchive> {
+    let open = OpenOptions {
+        layout_given: options.layout.layout.is_some(),
+        expect_documents: options.expect_documents,
+        manifest: options.manifest.as_deref(),
+        ..OpenOptions::new(state)
+    };
+    let input = ArchiveInput::open(&options.paths, &open)?;
+    let account = input.manifests().next().map(|(_, manifest)| (&manifest.layout, manifest.store));
+    let layout = find_layout(&options.layout, store, account)?;
+    Ok(OpenedArchive { input, layout })
+}
+
+/// Finds the layout that is given, or that a manifest names.
+///
+/// # Errors
+/// Usage: neither says it, it is not known here, it is another store's, or the manifest was written with
+/// another definition of it.
+pub(crate) fn find_layout(
+    given: &LayoutOptions,
+    store: Option<StoreKind>,
+    recorded: Option<(&LayoutAccount, StoreKind)>,
+) -> Result<Layout> {
+    let layout = match (&given.layout, recorded) {
+        (Some(name), recorded) => {
+            let store = store.or(recorded.map(|(_, store)| store));
+            Layout::resolve(name, store)?.with_parameters(&given.parameters)?
+        }
+        (None, Some((account, _))) => recorded_layout(account, given)?,
+        (None, None) => {
+            return Err(Error::usage("The archive has no manifest that says its layout; nothing was done")
+                .hint("Pass --layout with one of the built-in layouts (rekey rekey --help lists them) or a TOML file."));
+        }
+    };
+    match store {
+        Some(store) if store != layout.store => Err(Error::usage(format!(
+            "The layout {} is for {}, the store is {}; nothing was done",
+            layout.name,
+            layout.store.title(),
+            store.title()
+        ))
+        .hint(format!("Choose a layout of {}.", store.title()))),
+        _ => Ok(layout),
+    }
+}
+
+fn recorded_layout(account: &LayoutAccount, given: &LayoutOptions) -> Result<Layout> {
+    let Some(layout) = Layout::builtin(&account.name) else {
+        return Err(Error::usage(format!("The archive's layout {:?} is not built in; nothing was done", account.name))
+            .hint("Pass the layout's TOML file with --layout."));
+    };
+    let mut parameters: Vec<_> = account.parameters.clone().into_iter().collect();
+    parameters.retain(|(name, _)| given.parameters.iter().all(|(given, _)| given != name));
+    parameters.extend(given.parameters.iter().cloned());
+    let layout = layout.with_parameters(&parameters)?;
+    if given.parameters.is_empty() && layout.digest() != account.digest {
+        return Err(Error::usage(format!(
+            "The archive was written with another definition of the layout {:?}; nothing was done",
+            account.name
+        ))
+        .hint("Use the version of the tool that wrote the archive, or pass the layout's TOML file with --layout."));
+    }
+    Ok(layout)
+}
+
+/// Where spill files and journals go: as asked for, else beside `file`, else the folder for temporary files.
+pub(crate) fn state_folder(asked: Option<&Path>, file: Option<&Path>) -> Result<PathBuf> {
+    if let Some(folder) = asked {
+        std::fs::create_dir_all(folder).map_err(|e| Error::io("create the folder", folder, e))?;
+        return Ok(folder.to_owned());
+    }
+    let Some(file) = file else { return Ok(std::env::temp_dir()) };
+    if file.is_dir() {
+        return Ok(file.to_owned());
+    }
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Ok(parent.unwrap_or(Path::new(".")).to_owned())
+}

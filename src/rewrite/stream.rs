@@ -1,0 +1,450 @@
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::document::{DocumentRewriter, Reading};
+use super::rules::Rules;
+use super::versions::VersionRun;
+use super::worker::Fragment;
+use crate::Result;
+use crate::archive::{Chunk, ContentSum, Line};
+use crate::check::{Reason, Refusal};
+use crate::document::canonical::DocumentDigest;
+use crate::tenant::TenantResolver;
+
+/// Lines that can be gone through again and again.
+pub trait LineSource {
+    /// Hands over every line in order; an error ends it.
+    fn visit(&self, each: &mut dyn FnMut(Line<'_>) -> Result<()>) -> Result<()>;
+}
+
+/// Some lines of a block.
+pub struct BlockLines<'a>(pub &'a Chunk, pub Range<usize>);
+
+impl LineSource for BlockLines<'_> {
+    fn visit(&self, each: &mut dyn FnMut(Line<'_>) -> Result<()>) -> Result<()> {
+        self.1.clone().try_for_each(|index| each(line_at(self.0, index)))
+    }
+}
+
+/// How many documents of one stream are refused with a reason of their own.
+const MAX_REASONS: usize = 1_000;
+
+/// What rewritten streams are written into.
+#[derive(Default)]
+pub struct Output {
+    /// Rewritten lines, each with its LF.
+    pub lines: Vec<u8>,
+    /// Lines of the key map, each with its LF.
+    pub key_lines: Vec<u8>,
+    /// New order keys, one after the other.
+    pub order_keys: Vec<u8>,
+    /// Where the parts of each document end.
+    pub documents: Vec<WrittenDocument>,
+    /// What the documents of the open stream add to their tenant's content sum.
+    pub content: ContentSum,
+    pub(super) new_key: String,
+}
+
+/// One document of an [`Output`]; the ends are offsets in its buffers.
+#[derive(Clone, Debug)]
+pub struct WrittenDocument {
+    /// Where its line ends.
+    pub line_end: usize,
+    /// Where its key map line ends.
+    pub key_line_end: usize,
+    /// Where its order key ends.
+    pub order_key_end: usize,
+    /// The length of the part of the order key that identifies the stream.
+    pub stream_len: usize,
+    /// The digest of what the rewrite does not touch.
+    pub body: DocumentDigest,
+    /// Whether it carried the tenant already.
+    pub kept: bool,
+}
+
+/// Where the parts of a document begin in an [`Output`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Starts {
+    /// Its line.
+    pub line: usize,
+    /// Its key map line.
+    pub key_line: usize,
+    /// Its order key.
+    pub order_key: usize,
+}
+
+impl Output {
+    /// Where document `index` begins; the ends of the buffers for the one after the last.
+    pub fn starts(&self, index: usize) -> Starts {
+        index.checked_sub(1).and_then(|before| self.documents.get(before)).map_or_else(Starts::default, |before| {
+            Starts { line: before.line_end, key_line: before.key_line_end, order_key: before.order_key_end }
+        })
+    }
+
+    pub(super) fn push_document(&mut self, stream_len: usize, body: DocumentDigest, kept: bool) {
+        self.documents.push(WrittenDocument {
+            line_end: self.lines.len(),
+            key_line_end: self.key_lines.len(),
+            order_key_end: self.order_keys.len(),
+            stream_len,
+            body,
+            kept,
+        });
+    }
+
+    /// The new key of the document written last, as a person sees it.
+    pub fn new_key(&self) -> &str {
+        &self.new_key
+    }
+
+    /// Forgets everything, keeping the buffers.
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// Forgets every document from `count` on.
+    pub fn truncate(&mut self, count: usize) {
+        let Starts { line, key_line, order_key } = self.starts(count);
+        self.documents.truncate(count);
+        self.lines.truncate(line);
+        self.key_lines.truncate(key_line);
+        self.order_keys.truncate(order_key);
+        self.content = ContentSum::default();
+    }
+}
+
+/// What became of one stream.
+#[derive(Debug)]
+pub struct StreamResult {
+    /// Its lines: indexes into the block.
+    pub lines: Range<usize>,
+    /// Its rewritten documents, if it is moved: indexes into the output's.
+    pub written: Range<usize>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The part of the legacy order key that identifies it; empty for an unattributable document.
+    pub stream: Box<[u8]>,
+}
+
+/// What became of one stream.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It is in the output.
+    Moved(Moved),
+    /// Its tenant is not to be moved.
+    OutOfScope,
+    /// These documents are refused, so the whole stream is.
+    Refused(Vec<RefusedDocument>),
+}
+
+/// A stream in the output.
+#[derive(Debug)]
+pub struct Moved {
+    /// Its tenant.
+    pub tenant: String,
+    /// How many documents it has.
+    pub documents: u64,
+    /// Its last version, where it has versions.
+    pub last_version: Option<i64>,
+    /// How many holes its versions have.
+    pub holes: u64,
+    /// How many of its documents carried the tenant already.
+    pub kept: u64,
+    /// What its documents add to the tenant's content sum.
+    pub content: ContentSum,
+}
+
+/// One refused document.
+#[derive(Clone, Debug)]
+pub struct RefusedDocument {
+    /// Its line in the archive.
+    pub line: u64,
+    /// The key a person sees; empty if it has none.
+    pub key: String,
+    /// Its version, where it has one.
+    pub version: Option<i64>,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// Rewrites streams, one after the other.
+pub struct StreamRewriter {
+    rules: Arc<Rules>,
+    tenants: Arc<Mutex<TenantResolver>>,
+    reads_documents: bool,
+    document: DocumentRewriter,
+}
+
+/// A stream whose documents are still coming.
+pub struct OpenStream {
+    stream: Vec<u8>,
+    lines: Range<usize>,
+    first_document: usize,
+    versions: VersionRun,
+    last_version: Option<i64>,
+    tenant: Option<String>,
+    undecided: bool,
+    kept: u64,
+    refused: Vec<RefusedDocument>,
+}
+
+impl OpenStream {
+    /// The part of the order key that identifies the stream.
+    pub fn stream(&self) -> &[u8] {
+        &self.stream
+    }
+
+    /// Whether its documents are to be written.
+    pub fn is_to_be_moved(&self, rules: &Rules) -> bool {
+        self.refused.is_empty() && self.tenant.as_deref().is_some_and(|tenant| rules.in_scope(tenant))
+    }
+
+    /// The same stream, to be written once more from its first document on.
+    pub fn for_writing_again(&self) -> Self {
+        Self {
+            stream: self.stream.clone(),
+            lines: 0..0,
+            first_document: 0,
+            versions: VersionRun::default(),
+            last_version: None,
+            tenant: self.tenant.clone(),
+            undecided: false,
+            kept: 0,
+            refused: Vec::new(),
+        }
+    }
+
+    /// Notes a refused document; beyond [`MAX_REASONS`] the others share the refusal of the stream.
+    pub fn refuse(&mut self, refused: RefusedDocument) {
+        if self.refused.len() < MAX_REASONS {
+            self.refused.push(refused);
+        }
+    }
+
+    /// What becomes of the stream; `content` is what its documents add to the tenant's content sum.
+    pub fn verdict(self, rules: &Rules, content: ContentSum) -> Verdict {
+        match self.tenant {
+            Some(tenant) if !rules.in_scope(&tenant) => Verdict::OutOfScope,
+            Some(tenant) if self.refused.is_empty() => Verdict::Moved(Moved {
+                tenant,
+                documents: self.lines.len() as u64,
+                last_version: self.last_version,
+                holes: self.versions.holes(),
+                kept: self.kept,
+                content,
+            }),
+            _ => Verdict::Refused(self.refused),
+        }
+    }
+}
+
+impl StreamRewriter {
+    /// Makes a rewriter for `rules`; all of a run share `tenants`.
+    pub fn new(rules: &Arc<Rules>, tenants: &Arc<Mutex<TenantResolver>>) -> Self {
+        let reads_documents = tenants.lock().unwrap_or_else(PoisonError::into_inner).reads_documents();
+        Self {
+            rules: Arc::clone(rules),
+            tenants: Arc::clone(tenants),
+            reads_documents,
+            document: DocumentRewriter::new(rules),
+        }
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Whether a stream's tenant stands in its documents.
+    pub fn reads_documents(&self) -> bool {
+        self.reads_documents
+    }
+
+    /// Reads a line; [`Self::stream`] then says which stream it belongs to.
+    pub fn read(&mut self, line: &[u8]) -> Reading {
+        self.document.read(line)
+    }
+
+    /// The stream of the line read last; empty if it is unattributable.
+    pub fn stream(&self) -> &[u8] {
+        self.document.stream()
+    }
+
+    /// The order key of the line read last.
+    pub fn order_key(&self) -> &[u8] {
+        self.document.order_key()
+    }
+
+    /// Rewrites the lines of one whole stream.
+    pub fn rewrite(&mut self, block: &Chunk, lines: Range<usize>, out: &mut Output) -> Result<StreamResult> {
+        let mut open = self.open(lines.start, out);
+        for index in lines {
+            let reading = self.document.read(line_at(block, index).bytes);
+            if open.lines.is_empty() {
+                open.stream.extend_from_slice(self.document.stream());
+            }
+            self.add(&mut open, reading, line_at(block, index), out)?;
+        }
+        self.close(open, block, out)
+    }
+
+    /// Begins the stream of the line read last, which is the block's line `index`.
+    pub fn begin(&self, index: usize, out: &mut Output) -> OpenStream {
+        OpenStream { stream: self.document.stream().to_vec(), ..self.open(index, out) }
+    }
+
+    fn open(&self, index: usize, out: &mut Output) -> OpenStream {
+        out.content = ContentSum::default();
+        OpenStream {
+            stream: Vec::new(),
+            lines: index..index,
+            first_document: out.documents.len(),
+            versions: VersionRun::default(),
+            last_version: None,
+            tenant: None,
+            undecided: false,
+            kept: 0,
+            refused: Vec::new(),
+        }
+    }
+
+    /// Takes back what was written of a stream that may go on elsewhere.
+    pub fn abandon(&self, open: OpenStream, out: &mut Output) -> Fragment {
+        out.truncate(open.first_document);
+        Fragment { stream: open.stream, lines: open.lines }
+    }
+
+    /// Adds the line read last to its stream.
+    pub fn add(&mut self, open: &mut OpenStream, reading: Reading, line: Line<'_>, out: &mut Output) -> Result<()> {
+        open.lines.end += 1;
+        let (refusal, readable) = match reading {
+            Reading::Ready => match self.take(open, line.bytes, out)? {
+                Ok(()) => return Ok(()),
+                Err(refusal) => (refusal, true),
+            },
+            Reading::Refused(refusal) => (refusal, true),
+            Reading::Unattributable(refusal) => (refusal, false),
+        };
+        open.refuse(self.document.refuse(line, refusal, readable));
+        Ok(())
+    }
+
+    /// Ends the stream: decides, and writes what could not be written before its tenant was known.
+    pub fn close(&mut self, mut open: OpenStream, block: &Chunk, out: &mut Output) -> Result<StreamResult> {
+        let lines = BlockLines(block, open.lines.clone());
+        self.settle(&mut open, &lines)?;
+        if self.reads_documents && open.is_to_be_moved(&self.rules) {
+            lines.visit(&mut |line| {
+                self.write_again(&mut open, line, out);
+                Ok(())
+            })?;
+        }
+        let content = std::mem::take(&mut out.content);
+        let (stream, first, lines) = (open.stream.clone(), open.first_document, open.lines.clone());
+        let verdict = open.verdict(&self.rules, content);
+        if !matches!(verdict, Verdict::Moved(_)) {
+            out.truncate(first);
+        }
+        Ok(StreamResult { lines, written: first..out.documents.len(), verdict, stream: stream.into_boxed_slice() })
+    }
+
+    /// Finds the tenant in the stream's documents, where that is the rule.
+    pub fn settle(&mut self, open: &mut OpenStream, lines: &dyn LineSource) -> Result<()> {
+        if !self.reads_documents || !open.refused.is_empty() || open.stream.is_empty() {
+            return Ok(());
+        }
+        let mut first = None;
+        let store = self.rules.layout.store;
+        let tenants = Arc::clone(&self.tenants);
+        let mut tenants = tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        tenants.start_stream();
+        lines.visit(&mut |line| {
+            let _ = self.document.read(line.bytes);
+            let observed = tenants.observe(store, self.document.tape(), line.bytes, line.number);
+            let refused = observed.err().map(|refusal| self.document.refuse(line, refusal, true));
+            refused.into_iter().for_each(|refused| open.refuse(refused));
+            let _ = first.get_or_insert_with(|| self.document.refuse(line, stream_refused(), true));
+            Ok(())
+        })?;
+        let type_name = self.document.identity().type_name.clone();
+        match tenants.decide(&type_name, self.document.map_key())? {
+            Ok(tenant) => open.tenant = Some(tenant.to_owned()),
+            Err(refusal) => {
+                first.into_iter().for_each(|first| open.refuse(RefusedDocument { refusal: refusal.clone(), ..first }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads and writes a line of a stream whose tenant is known.
+    pub fn write_again(&mut self, open: &mut OpenStream, line: Line<'_>, out: &mut Output) {
+        let _ = self.document.read(line.bytes);
+        if let Err(refusal) = self.write(open, line.bytes, out) {
+            let refused = self.document.refuse(line, refusal, true);
+            open.refuse(refused);
+        }
+    }
+
+    /// Checks a readable document and, where the tenant is known without the others, writes it.
+    fn take(&mut self, open: &mut OpenStream, line: &[u8], out: &mut Output) -> Result<Result<(), Refusal>> {
+        if let Some(refusal) = self.rules.refused_before(&open.stream) {
+            return Ok(Err(refusal.clone()));
+        }
+        if let Err(refusal) = self.check_version(open) {
+            return Ok(Err(refusal));
+        }
+        if self.reads_documents || open.undecided {
+            return Ok(Ok(()));
+        }
+        if open.tenant.is_none() {
+            match self.decide()? {
+                Ok(tenant) => open.tenant = Some(tenant),
+                Err(refusal) => {
+                    open.undecided = true;
+                    return Ok(Err(refusal));
+                }
+            }
+        }
+        Ok(self.write(open, line, out))
+    }
+
+    /// Writes the document read last, unless it is out of scope or its stream is refused already.
+    fn write(&mut self, open: &mut OpenStream, line: &[u8], out: &mut Output) -> Result<(), Refusal> {
+        let tenant = open.tenant.as_deref().unwrap_or_default();
+        if !self.rules.in_scope(tenant) {
+            return Ok(());
+        }
+        open.kept += u64::from(self.document.identity().tenant().is_some());
+        self.document.write(line, tenant, out)
+    }
+
+    fn check_version(&self, open: &mut OpenStream) -> Result<(), Refusal> {
+        let version = self.document.identity().version;
+        open.last_version = version.or(open.last_version);
+        // With documents that carry the tenant already a stream may be in two halves: checked where they meet.
+        let (Some(version), Some(first)) = (version, self.rules.layout.stream.first_version) else {
+            return Ok(());
+        };
+        if self.rules.keeps_rekeyed() {
+            return Ok(());
+        }
+        open.versions.push(version, first, self.rules.allow_gaps)
+    }
+
+    fn decide(&mut self) -> Result<Result<String, Refusal>> {
+        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let type_name = self.document.identity().type_name.clone();
+        let decided = tenants.decide(&type_name, self.document.map_key())?;
+        Ok(decided.map(str::to_owned))
+    }
+}
+
+/// The line at `index`; an empty one beyond the end, which no caller asks for.
+pub(super) fn line_at(block: &Chunk, index: usize) -> Line<'_> {
+    block.line(index).unwrap_or(Line { number: 0, bytes: &[] })
+}
+
+/// The refusal that the other documents of a refused stream share.
+pub fn stream_refused() -> Refusal {
+    Refusal::new(Reason::StreamRefused, "another document of the stream is refused")
+}

@@ -9,7 +9,7 @@ pub(crate) mod order;
 mod solve;
 mod template;
 
-pub use order::version_of;
 pub use escaping::{Escaping, needs_escaping};
+pub use order::version_of;
 pub use solve::Solution;
 pub use template::{OtherTerm, Part, Template, Term, Terms};

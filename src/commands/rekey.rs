@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use super::legacy_blocks::{SORT_BUDGET, legacy_blocks};
 use super::{OpenedArchive, open_archive, state_folder};
 use crate::archive::{
-    ArchiveWriter, FORMAT, KeyMapWriter, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, Staged, Totals, now,
+    ArchiveWriter, FORMAT, KeyMapWriter, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, Staged,
+    Totals, now,
 };
 use crate::check::{Reason, Refusal};
 use crate::exit::ExitStatus;
@@ -88,7 +89,8 @@ impl<'a> Rewrite<'a> {
             } else {
                 return self.conclude(collected);
             }
-            self.rules = Arc::new(Rules { refused_streams: learned.refused.clone(), ..(*self.rules).clone() });
+            self.rules =
+                Arc::new(Rules { refused_streams: learned.refused.clone(), ..(*self.rules).clone() });
         }
     }
 
@@ -127,7 +129,12 @@ impl<'a> Rewrite<'a> {
         let side = Side {
             refused: outputs.refused()?,
             set_aside: self.options.on_refused == OnRefused::SetAside,
-            preview: self.options.preview.as_deref().map(|path| Preview::create(path, &self.rules)).transpose()?,
+            preview: self
+                .options
+                .preview
+                .as_deref()
+                .map(|path| Preview::create(path, &self.rules))
+                .transpose()?,
             findings: Some(Findings::new(None)),
         };
         let pass = Pass {
@@ -167,7 +174,8 @@ impl Rewrite<'_> {
             staged.commit()?;
             let error = if stops { self.refusal(&account, &outputs) } else { prefix_refusal(&conflicts) };
             self.notices(&account);
-            return show::finish(&self, report, findings, ExitStatus::Done).map(|outcome| outcome.with_error(error));
+            return show::finish(&self, report, findings, ExitStatus::Done)
+                .map(|outcome| outcome.with_error(error));
         }
         let set_aside = account.refused;
         self.commit(&outputs, &account, written, refused_list, staged, &mut report)?;
@@ -228,10 +236,11 @@ impl Rewrite<'_> {
         Ok(Manifest {
             format: FORMAT,
             tool: TOOL.to_owned(),
-            archive: outputs.file().as_deref().and_then(Path::file_name).map_or_else(
-                || "-".to_owned(),
-                |name| name.to_string_lossy().into_owned(),
-            ),
+            archive: outputs
+                .file()
+                .as_deref()
+                .and_then(Path::file_name)
+                .map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned()),
             layout: LayoutAccount {
                 name: layout.name.clone(),
                 digest: layout.digest(),
@@ -288,7 +297,8 @@ impl Rewrite<'_> {
     fn refusal(&self, account: &Account, outputs: &Outputs) -> Error {
         let reasons = account.reasons.iter().filter(|(reason, _)| **reason != Reason::StreamRefused);
         let reasons: Vec<_> = reasons.map(|(reason, count)| format!("{reason} ×{count}")).collect();
-        let nothing = if self.options.dry_run { "a rewrite would write nothing" } else { "nothing was written" };
+        let nothing =
+            if self.options.dry_run { "a rewrite would write nothing" } else { "nothing was written" };
         let mut error = Error::refused(format!(
             "{} of {} documents are refused ({}); {nothing}",
             account.refused,
@@ -296,7 +306,10 @@ impl Rewrite<'_> {
             reasons.join(", ")
         ));
         if let Some(files) = &outputs.companions {
-            error = error.hint(format!("Read {:?}: every refused document with its reason and what to do.", files.refused));
+            error = error.hint(format!(
+                "Read {:?}: every refused document with its reason and what to do.",
+                files.refused
+            ));
         }
         for reason in account.reasons.keys().filter(|reason| **reason != Reason::StreamRefused).take(3) {
             error = error.hint(format!("{reason}: {}", reason.advice()));
@@ -321,7 +334,8 @@ impl Rewrite<'_> {
             self.ui.notice(NoticeCode::Gaps, message);
         }
         if account.out_of_scope > 0 {
-            let message = format!("{} documents belong to tenants that were not asked for.", account.out_of_scope);
+            let message =
+                format!("{} documents belong to tenants that were not asked for.", account.out_of_scope);
             self.ui.notice(NoticeCode::OutOfScope, message);
         }
     }
@@ -329,8 +343,12 @@ impl Rewrite<'_> {
 
 fn prefix_refusal(conflicts: &[PrefixConflict]) -> Error {
     let first: Vec<_> = conflicts.iter().take(3).map(ToString::to_string).collect();
-    Error::refused(format!("Keys could be read two ways ({}): {}; nothing was written", Reason::PrefixTenants, first.join("; ")))
-        .hint(Reason::PrefixTenants.advice())
+    Error::refused(format!(
+        "Keys could be read two ways ({}): {}; nothing was written",
+        Reason::PrefixTenants,
+        first.join("; ")
+    ))
+    .hint(Reason::PrefixTenants.advice())
 }
 
 const TOOL: &str = concat!("rekey ", env!("CARGO_PKG_VERSION"));

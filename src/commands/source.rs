@@ -15,7 +15,11 @@ pub(crate) struct OpenedArchive {
 }
 
 /// Opens an archive and finds its layout: the one given, or the one its manifest names.
-pub(crate) fn open_archive(options: &ArchiveOptions, store: Option<StoreKind>, state: &Path) -> Result<OpenedArchive> {
+pub(crate) fn open_archive(
+    options: &ArchiveOptions,
+    store: Option<StoreKind>,
+    state: &Path,
+) -> Result<OpenedArchive> {
     let open = OpenOptions {
         layout_given: options.layout.layout.is_some(),
         expect_documents: options.expect_documents,
@@ -63,8 +67,11 @@ pub(crate) fn find_layout(
 
 fn recorded_layout(account: &LayoutAccount, given: &LayoutOptions) -> Result<Layout> {
     let Some(layout) = Layout::builtin(&account.name) else {
-        return Err(Error::usage(format!("The archive's layout {:?} is not built in; nothing was done", account.name))
-            .hint("Pass the layout's TOML file with --layout."));
+        return Err(Error::usage(format!(
+            "The archive's layout {:?} is not built in; nothing was done",
+            account.name
+        ))
+        .hint("Pass the layout's TOML file with --layout."));
     };
     let mut parameters: Vec<_> = account.parameters.clone().into_iter().collect();
     parameters.retain(|(name, _)| given.parameters.iter().all(|(given, _)| given != name));

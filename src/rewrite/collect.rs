@@ -110,7 +110,8 @@ impl Collector {
             let listed = match own_by_line.get(&line.number).and_then(|refused| refused.first()) {
                 Some(refused) => (*refused).clone(),
                 None => {
-                    let readable = !matches!(document.read(line.bytes), super::document::Reading::Unattributable(_));
+                    let readable =
+                        !matches!(document.read(line.bytes), super::document::Reading::Unattributable(_));
                     document.refuse(line, stream_refused(), readable)
                 }
             };

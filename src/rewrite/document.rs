@@ -7,8 +7,8 @@ use super::rules::{AlreadyRekeyed, Rules};
 use super::stream::{Output, RefusedDocument};
 use crate::archive::{KeyMapRow, Line};
 use crate::check::{Reason, Refusal};
-use crate::document::json::Tape;
 use crate::document::canonical::{DocumentDigest, Scratch, digest};
+use crate::document::json::Tape;
 use crate::layout::{Identity, Inspector, KeyState};
 
 /// Reads and rewrites single documents; its buffers live as long as the thread.
@@ -111,8 +111,11 @@ impl DocumentRewriter {
 
     /// Describes why the line read last is refused.
     pub fn refuse(&self, line: Line<'_>, refusal: Refusal, readable: bool) -> RefusedDocument {
-        let (key, version) =
-            if readable { (self.shown_key(line.bytes), self.identity.version) } else { (String::new(), None) };
+        let (key, version) = if readable {
+            (self.shown_key(line.bytes), self.identity.version)
+        } else {
+            (String::new(), None)
+        };
         RefusedDocument { line: line.number, key, version, refusal }
     }
 
@@ -157,7 +160,10 @@ impl DocumentRewriter {
             return Ok(false);
         };
         if self.rules.already_rekeyed == AlreadyRekeyed::Refuse {
-            return Err(Refusal::new(Reason::AlreadyRekeyed, format!("the key carries the tenant {stored:?} already")));
+            return Err(Refusal::new(
+                Reason::AlreadyRekeyed,
+                format!("the key carries the tenant {stored:?} already"),
+            ));
         }
         if stored != tenant {
             return Err(Refusal::new(

@@ -22,7 +22,12 @@ pub struct LongStream {
 impl LongStream {
     /// Makes an empty one in `folder`.
     pub fn new(folder: &Path) -> Result<Self> {
-        Ok(Self { file: TempFile::create(folder)?, folder: folder.to_owned(), written: 0, buffer: Vec::new() })
+        Ok(Self {
+            file: TempFile::create(folder)?,
+            folder: folder.to_owned(),
+            written: 0,
+            buffer: Vec::new(),
+        })
     }
 
     /// Appends lines of a block.

@@ -129,7 +129,8 @@ impl AsItComes {
         let Some(first) = out.documents.get(documents.start) else { return Ok(()) };
         let legacy = stream_id(legacy_stream);
         let start = out.starts(documents.start);
-        let stream = out.order_keys.get(start.order_key..start.order_key + first.stream_len).unwrap_or_default();
+        let stream =
+            out.order_keys.get(start.order_key..start.order_key + first.stream_len).unwrap_or_default();
         if legacy != self.last_legacy {
             match stream.cmp(self.last_stream.as_slice()) {
                 std::cmp::Ordering::Greater => {}
@@ -213,8 +214,16 @@ impl<'a> SortedDocument<'a> {
             let (stream_len, rest) = rest.split_first_chunk::<8>()?;
             let (key_line_len, rest) = rest.split_first_chunk::<8>()?;
             let stream_len = usize::try_from(u64::from_le_bytes(*stream_len)).ok()?;
-            let (key_line, line) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*key_line_len)).ok()?)?;
-            Some(Self { legacy: *legacy, kept: *kept == 1, body: DocumentDigest(*body), stream_len, key_line, line })
+            let (key_line, line) =
+                rest.split_at_checked(usize::try_from(u64::from_le_bytes(*key_line_len)).ok()?)?;
+            Some(Self {
+                legacy: *legacy,
+                kept: *kept == 1,
+                body: DocumentDigest(*body),
+                stream_len,
+                key_line,
+                line,
+            })
         };
         read().ok_or_else(|| Error::bug("A sorted row has lost its form"))
     }
@@ -265,7 +274,9 @@ impl Meeting {
 
     fn check_version(&mut self, key: &[u8], document: &SortedDocument<'_>) {
         let Some(first) = self.first_version else { return };
-        let Some(version) = crate::key::version_of(key.get(document.stream_len..).unwrap_or_default()) else { return };
+        let Some(version) = crate::key::version_of(key.get(document.stream_len..).unwrap_or_default()) else {
+            return;
+        };
         if let Err(refusal) = self.versions.push(version, first, self.allow_gaps) {
             self.refuse(document.legacy, refusal);
         }

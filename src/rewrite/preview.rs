@@ -21,7 +21,8 @@ impl Preview {
     /// Begins the preview at `path`; it gets its name in [`Preview::finish`].
     pub fn create(path: &Path, rules: &Arc<Rules>) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::NamedTempFile::new_in(folder).map_err(|e| Error::io("create a file in", folder, e))?;
+        let file =
+            tempfile::NamedTempFile::new_in(folder).map_err(|e| Error::io("create a file in", folder, e))?;
         let mut preview = Self {
             path: path.to_owned(),
             layout: rules.layout.name.clone(),
@@ -38,7 +39,8 @@ impl Preview {
         lines.visit(&mut |line| {
             let _ = self.document.read(line.bytes);
             let (old, stream) = (self.document.shown_key(line.bytes), self.document.map_key().to_owned());
-            let version = self.document.identity().version.map(|version| version.to_string()).unwrap_or_default();
+            let version =
+                self.document.identity().version.map(|version| version.to_string()).unwrap_or_default();
             let (tenant, new, status, reason) = match verdict {
                 Verdict::OutOfScope => ("", String::new(), "out-of-scope", ""),
                 Verdict::Refused(refused) => ("", String::new(), "refused", reason(refused, line.number)),
@@ -67,7 +69,9 @@ impl Preview {
 
     fn write(&mut self, row: &[&str; 8]) -> Result<()> {
         let written = self.rows.write_record(row);
-        written.map_err(|e| Error::caused(ErrorKind::File, format!("Cannot write the preview {:?}", self.path), e))
+        written.map_err(|e| {
+            Error::caused(ErrorKind::File, format!("Cannot write the preview {:?}", self.path), e)
+        })
     }
 }
 

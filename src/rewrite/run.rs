@@ -76,7 +76,12 @@ impl Pass<'_> {
     }
 
     /// Rewrites blocks until there are no more.
-    fn work(&self, take: &Mutex<Receiver<Numbered>>, done: &SyncSender<Result<Numbered>>, stopped: &AtomicBool) {
+    fn work(
+        &self,
+        take: &Mutex<Receiver<Numbered>>,
+        done: &SyncSender<Result<Numbered>>,
+        stopped: &AtomicBool,
+    ) {
         let mut worker = Worker::new(&self.rules, &self.tenants);
         loop {
             let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();

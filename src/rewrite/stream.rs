@@ -76,9 +76,14 @@ pub struct Starts {
 impl Output {
     /// Where document `index` begins; the ends of the buffers for the one after the last.
     pub fn starts(&self, index: usize) -> Starts {
-        index.checked_sub(1).and_then(|before| self.documents.get(before)).map_or_else(Starts::default, |before| {
-            Starts { line: before.line_end, key_line: before.key_line_end, order_key: before.order_key_end }
-        })
+        index.checked_sub(1).and_then(|before| self.documents.get(before)).map_or_else(
+            Starts::default,
+            |before| Starts {
+                line: before.line_end,
+                key_line: before.key_line_end,
+                order_key: before.order_key_end,
+            },
+        )
     }
 
     pub(super) fn push_document(&mut self, stream_len: usize, body: DocumentDigest, kept: bool) {
@@ -315,7 +320,13 @@ impl StreamRewriter {
     }
 
     /// Adds the line read last to its stream.
-    pub fn add(&mut self, open: &mut OpenStream, reading: Reading, line: Line<'_>, out: &mut Output) -> Result<()> {
+    pub fn add(
+        &mut self,
+        open: &mut OpenStream,
+        reading: Reading,
+        line: Line<'_>,
+        out: &mut Output,
+    ) -> Result<()> {
         open.lines.end += 1;
         let (refusal, readable) = match reading {
             Reading::Ready => match self.take(open, line.bytes, out)? {
@@ -345,7 +356,12 @@ impl StreamRewriter {
         if !matches!(verdict, Verdict::Moved(_)) {
             out.truncate(first);
         }
-        Ok(StreamResult { lines, written: first..out.documents.len(), verdict, stream: stream.into_boxed_slice() })
+        Ok(StreamResult {
+            lines,
+            written: first..out.documents.len(),
+            verdict,
+            stream: stream.into_boxed_slice(),
+        })
     }
 
     /// Finds the tenant in the stream's documents, where that is the rule.
@@ -370,7 +386,9 @@ impl StreamRewriter {
         match tenants.decide(&type_name, self.document.map_key())? {
             Ok(tenant) => open.tenant = Some(tenant.to_owned()),
             Err(refusal) => {
-                first.into_iter().for_each(|first| open.refuse(RefusedDocument { refusal: refusal.clone(), ..first }));
+                first
+                    .into_iter()
+                    .for_each(|first| open.refuse(RefusedDocument { refusal: refusal.clone(), ..first }));
             }
         }
         Ok(())

@@ -18,7 +18,10 @@ impl VersionRun {
         let earlier = self.last.replace(version);
         self.documents += 1;
         if earlier.is_some_and(|earlier| version <= earlier) {
-            return Err(Refusal::new(Reason::VersionRepeat, format!("version {version} stands twice in the stream")));
+            return Err(Refusal::new(
+                Reason::VersionRepeat,
+                format!("version {version} stands twice in the stream"),
+            ));
         }
         if version == expected {
             return Ok(());
@@ -27,8 +30,12 @@ impl VersionRun {
         if allow_gaps {
             return Ok(());
         }
-        let after = earlier.map_or_else(|| "at the beginning".to_owned(), |last| format!("after version {last}"));
-        Err(Refusal::new(Reason::VersionGap, format!("version {expected} is missing {after}; found {version}")))
+        let after =
+            earlier.map_or_else(|| "at the beginning".to_owned(), |last| format!("after version {last}"));
+        Err(Refusal::new(
+            Reason::VersionGap,
+            format!("version {expected} is missing {after}; found {version}"),
+        ))
     }
 
     /// The last version, if the stream had one.

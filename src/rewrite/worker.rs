@@ -112,10 +112,10 @@ impl Worker {
 /// A last line that has no end and is no whole document is what is left of a file that was cut off.
 pub fn refuse_cut_off(reading: &Reading, number: u64) -> Result<()> {
     match reading {
-        Reading::Unattributable(refusal) if refusal.reason == Reason::Malformed => {
-            Err(Error::file(format!("The archive is cut off: its last line, {number}, is not a whole document"))
-                .hint("Copy or export the file again."))
-        }
+        Reading::Unattributable(refusal) if refusal.reason == Reason::Malformed => Err(Error::file(format!(
+            "The archive is cut off: its last line, {number}, is not a whole document"
+        ))
+        .hint("Copy or export the file again.")),
         _ => Ok(()),
     }
 }

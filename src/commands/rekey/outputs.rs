@@ -32,7 +32,8 @@ impl Outputs {
             Some(Destination::Stdout) => Some(ArchiveWriter::spooled(spool_folder)?),
             None => None,
         };
-        let key_map = self.companions.as_ref().map(|files| KeyMapWriter::create(&files.key_map)).transpose()?;
+        let key_map =
+            self.companions.as_ref().map(|files| KeyMapWriter::create(&files.key_map)).transpose()?;
         Ok(Lines { archive, key_map })
     }
 

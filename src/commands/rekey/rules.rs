@@ -18,7 +18,9 @@ pub(super) fn build(
         TenantRuleChoice::SingleTenant => TenantRule::single_tenant(),
         TenantRuleChoice::Untenanted => TenantRule::untenanted(),
         TenantRuleChoice::Tenant(tenant) => TenantRule::Constant(tenant.clone()),
-        TenantRuleChoice::Map(path) => TenantRule::Map(Box::new(TenantMap::read(path, spill_folder, SORT_BUDGET)?)),
+        TenantRuleChoice::Map(path) => {
+            TenantRule::Map(Box::new(TenantMap::read(path, spill_folder, SORT_BUDGET)?))
+        }
         TenantRuleChoice::Field(path) => TenantRule::Field(TenantField::parse(path)?),
     };
     let known = options.known_tenants.as_deref().map(KnownTenants::read).transpose()?;

@@ -46,7 +46,11 @@ pub(super) fn finish(
 ) -> Result<Outcome> {
     let ui = rewrite.ui;
     let verb = if report.dry_run { "would get" } else { "got" };
-    ui.heading(&format!("{} of {} documents {verb} a new key", number(report.rekeyed), number(report.documents)))?;
+    ui.heading(&format!(
+        "{} of {} documents {verb} a new key",
+        number(report.rekeyed),
+        number(report.documents)
+    ))?;
     let mut table = Table::new([
         ("tenant", Align::Left),
         ("documents", Align::Right),
@@ -55,7 +59,8 @@ pub(super) fn finish(
     ]);
     for (tenant, documents) in &report.tenants {
         let samples: Vec<_> = report.samples.iter().filter(|sample| sample.tenant == *tenant).collect();
-        let column = |of: fn(&KeySample) -> &str| samples.iter().map(|it| of(it)).collect::<Vec<_>>().join("\n");
+        let column =
+            |of: fn(&KeySample) -> &str| samples.iter().map(|it| of(it)).collect::<Vec<_>>().join("\n");
         let (old, new) = (column(|it| &it.old_key), column(|it| &it.new_key));
         table.row([tenant.clone(), number(*documents), old, new]);
     }
@@ -73,7 +78,9 @@ pub(super) fn finish(
     for (reason, documents) in &report.reasons {
         ui.line(&format!("  {reason}: {}", number(*documents)))?;
     }
-    for (label, path) in [("archive", &report.archive), ("manifest", &report.manifest), ("preview", &report.preview)] {
+    for (label, path) in
+        [("archive", &report.archive), ("manifest", &report.manifest), ("preview", &report.preview)]
+    {
         if let Some(path) = path {
             ui.line(&format!("{label}: {}", path.display()))?;
         }

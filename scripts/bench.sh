@@ -5,10 +5,11 @@
 #   jq    the same edit by a parser; it re-spells numbers on the way
 #
 # Only ratios taken on one machine mean anything; they are printed with the processor they were taken on.
-# Needs bash, python3, sed, jq, awk and Rust.
+# Needs bash, python3 (3.11 or later), sed, jq, awk and Rust.
 #
 # usage: scripts/bench.sh           settings: DOCUMENTS, ROUNDS, SMALL, LARGE
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 . scripts/shell.sh
 trap report_failure EXIT
@@ -48,40 +49,51 @@ build() {
 }
 
 # usage: archive DOCUMENTS ORDER    makes the file if it is not there, and prints its name
+#
+# In stream order it gets a manifest, as an export has; in the order of insertion none, as mongoexport leaves it.
 archive() {
   local file="$WORK/$2-$1.ndjson"
   if [ ! -e "$file" ]; then
-    python3 scripts/bench/generate.py "$1" "$file.part" "$2"
-    mv "$file.part" "$file"
+    python3 scripts/bench/generate.py "$1" "$file" "$2"
+    if [ "$2" = stream ]; then
+      "$REKEY" rekey "$file" --layout mongodb-events --expect-documents "$1" --tenant acme --out "$WORK/first.ndjson" \
+        --quiet >/dev/null
+      python3 scripts/bench/manifest.py "$file" "$WORK/first.ndjson.manifest.json"
+      rm "$WORK"/first.ndjson*
+    fi
   fi
   printf '%s' "$file"
 }
 
-# usage: rekey_command FILE DOCUMENTS    the command that moves an archive to tenant acme
+# usage: rekey_command DOCUMENTS ORDER    the command that moves an archive to tenant acme
 rekey_command() {
-  printf '%q rekey %q --layout mongodb-events --expect-documents %d --tenant acme --out %q --state-dir %q --quiet' \
-    "$REKEY" "$1" "$2" "$WORK/out.ndjson" "$WORK"
+  local file
+  file=$(archive "$1" "$2")
+  printf '%q rekey %q --tenant acme --out %q --quiet >/dev/null' "$REKEY" "$file" "$WORK/out.ndjson"
+  if [ ! -e "$file.manifest.json" ]; then
+    printf ' --layout mongodb-events --expect-documents %d' "$1"
+  fi
 }
 
 speed() {
-  local file
+  local file rekey sed jq
   file=$(archive "$DOCUMENTS" stream)
+  rekey=$(rekey_command "$DOCUMENTS" stream)
+  sed=$(printf "LC_ALL=C sed 's/\"streamId\":\"/\"streamId\":\"t:acme:/' %q > %q" "$file" "$WORK/sed.ndjson")
+  jq=$(printf "jq -c '.streamId = \"t:acme:\" + .streamId' %q > %q" "$file" "$WORK/jq.ndjson")
   printf '%d documents, %d MB, %d rounds\n' "$DOCUMENTS" "$(($(wc -c <"$file") / 1000000))" "$ROUNDS"
-  cat "$file" >/dev/null
-  python3 scripts/bench/measure.py time "$ROUNDS" \
-    "rekey=$(rekey_command "$file" "$DOCUMENTS")" \
-    "sed=LC_ALL=C sed 's/\"streamId\":\"/\"streamId\":\"t:acme:/' $(printf %q "$file") > $(printf %q "$WORK/sed.ndjson")" \
-    "jq=jq -c '.streamId = \"t:acme:\" + .streamId' $(printf %q "$file") > $(printf %q "$WORK/jq.ndjson")"
+  python3 scripts/bench/measure.py time "$ROUNDS" "rekey=$rekey" "sed=$sed" "jq=$jq"
   cmp "$WORK/out.ndjson" "$WORK/sed.ndjson"
   printf 'The outputs of rekey and sed are the same bytes.\n'
 }
 
 memory() {
-  local order
+  local order small large
   for order in stream sequence; do
+    small=$(rekey_command "$SMALL" "$order")
+    large=$(rekey_command "$LARGE" "$order")
     python3 scripts/bench/measure.py memory \
-      "$SMALL documents, $order order=$(rekey_command "$(archive "$SMALL" "$order")" "$SMALL")" \
-      "$LARGE documents, $order order=$(rekey_command "$(archive "$LARGE" "$order")" "$LARGE")"
+      "$SMALL documents, $order order=$small" "$LARGE documents, $order order=$large"
   done
 }
 

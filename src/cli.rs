@@ -109,4 +109,35 @@ mod tests {
     fn the_command_line_has_no_contradictions() {
         Cli::command().debug_assert();
     }
+
+    /// The words of each `rekey` in the help's examples, continuation lines joined and quotes removed.
+    fn examples(help: &str) -> Vec<Vec<String>> {
+        let examples = help.split("\n\n").next().unwrap_or_default().replace("\\\n", " ");
+        let commands = examples.lines().flat_map(|line| line.split(['|', '>']));
+        let words = |command: &str| {
+            let mut quoted = false;
+            let cut = command.split(|character| {
+                quoted ^= character == '\'';
+                character == ' ' && !quoted
+            });
+            cut.filter(|word| !word.is_empty()).map(|word| word.replace('\'', "")).collect::<Vec<_>>()
+        };
+        commands.map(words).filter(|words| words.first().is_some_and(|word| word == "rekey")).collect()
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_accepted() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+            let examples = examples(&help);
+            assert!(examples.len() >= 2, "{}: {examples:?}", command.get_name());
+            for example in examples {
+                let cli =
+                    Cli::try_parse_from(&example).unwrap_or_else(|error| panic!("{example:?}: {error}"));
+                cli.global.validate(cli.verb.out_is_stdout()).unwrap();
+                assert_eq!(cli.verb.name(), command.get_name(), "{example:?}");
+                let _ = cli.verb.into_command(&cli.global).unwrap();
+            }
+        }
+    }
 }

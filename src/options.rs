@@ -18,7 +18,7 @@ pub use demo::DemoOptions;
 pub use export::ExportOptions;
 pub use import::ImportOptions;
 pub use prune::PruneOptions;
-pub use rekey::{AlreadyRekeyed, Escaping, RekeyOptions, StoredOwner, TenantRuleChoice};
+pub use rekey::{AlreadyRekeyed, RekeyOptions, TenantRuleChoice};
 pub use restore::RestoreOptions;
 pub use verify::{ProbeStreams, VerifyOptions};
 

@@ -13,7 +13,7 @@ mod resolver;
 mod rule;
 mod term;
 
-pub use field::{Carried, TenantField};
+pub use field::TenantField;
 pub use known::KnownTenants;
 pub use map::{TenantMap, UnusedRows};
 pub use prefixes::{PrefixConflict, PrefixSet};

@@ -46,7 +46,7 @@ pub(super) struct ExportArgs {
     collection: String,
 
     /// `events`, `sagas`, a full name such as mongodb-events, or a TOML file
-    #[arg(long, value_name = "LAYOUT")]
+    #[arg(long, value_name = "LAYOUT", help_heading = "Layout")]
     layout: String,
 
     #[command(flatten)]

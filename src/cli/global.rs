@@ -10,37 +10,37 @@ use crate::ui::{ColorMode, OutputFormat, ProgressMode, UiOptions};
 
 /// The flags that every command takes.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Output")]
 pub(super) struct GlobalArgs {
     /// What the result looks like on standard output
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text", value_parser = one_of(FORMATS))]
+    #[arg(long, global = true, help_heading = "Output", value_name = "FORMAT", default_value = "text", value_parser = one_of(FORMATS))]
     pub(super) output: OutputFormat,
 
     /// Write the JSON result into FILE, too
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = "Output", value_name = "FILE")]
     pub(super) result: Option<PathBuf>,
 
     /// How progress is shown on standard error
-    #[arg(long, global = true, value_name = "HOW", default_value = "auto", value_parser = one_of(PROGRESS))]
+    #[arg(long, global = true, help_heading = "Output", value_name = "HOW", default_value = "auto", value_parser = one_of(PROGRESS))]
     pub(super) progress: ProgressMode,
 
     /// Leave out progress and notices; the stores in use, warnings, errors and the result stay
-    #[arg(long, short, global = true, action = ArgAction::SetTrue)]
+    #[arg(long, short, global = true, help_heading = "Output", action = ArgAction::SetTrue)]
     pub(super) quiet: bool,
 
     /// How much of the tool's own log goes to standard error
     #[arg(
         long,
-        global = true,
+        global = true, help_heading = "Output",
         value_name = "LEVEL",
         default_value = "warn",
         env = "REKEY_LOG_LEVEL",
+        hide_env_values = true,
         value_parser = one_of(LogLevel::WORDS)
     )]
     pub(super) log_level: LogLevel,
 
     /// Whether there is colour; NO_COLOR is respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = one_of(COLORS))]
+    #[arg(long, global = true, help_heading = "Output", value_name = "WHEN", default_value = "auto", value_parser = one_of(COLORS))]
     pub(super) color: ColorMode,
 }
 

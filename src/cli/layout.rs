@@ -5,14 +5,13 @@ use crate::options::LayoutOptions;
 
 /// Which layout the documents have, where the archive says it.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Layout")]
 pub(super) struct LayoutArgs {
     /// `events`, `sagas`, a full name or a TOML file; taken from the archive's manifest if left out
     ///
     /// Needed for archives that other tools wrote and for standard input. A full name is one of mongodb-events,
     /// mongodb-sagas, dynamodb-events, dynamodb-sagas, firestore-events, firestore-sagas, cosmosdb-events,
     /// cosmosdb-sagas, cosmosdb-hierarchical.
-    #[arg(long, value_name = "LAYOUT")]
+    #[arg(long, value_name = "LAYOUT", help_heading = "Layout")]
     layout: Option<String>,
 
     #[command(flatten)]
@@ -21,10 +20,9 @@ pub(super) struct LayoutArgs {
 
 /// Names that users of the framework may change.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Layout")]
 pub(super) struct ParameterArgs {
     /// Set a layout parameter: a name that the framework lets you change, such as `partition_key=PK2`
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Layout")]
     set: Vec<String>,
 }
 

@@ -8,9 +8,9 @@ use super::tenant::{TenantArgs, tenants};
 use super::words::{Word, one_of};
 use super::{GlobalArgs, help};
 use crate::error::{Error, Result};
-use crate::options::{
-    AlreadyRekeyed, Destination, Escaping, OnRefused, RekeyOptions, StoredOwner, TenantRuleChoice, is_dash,
-};
+use crate::key::Escaping;
+use crate::layout::StoredOwner;
+use crate::options::{AlreadyRekeyed, Destination, OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
 
 pub(super) const ABOUT: &str = "Give every document of an archive its tenant-carrying key";
 
@@ -40,8 +40,11 @@ release, with the registrations it runs with:
     Console.WriteLine($\"'{tenant.TenantId}'\");
     Console.WriteLine($\"'{TenantDefaults.DefaultTenantId}' is the framework's default\");
 
-Prints '__default__': --single-tenant. Prints '__untenanted__': --untenanted. Prints anything else: --tenant with \
-exactly that. A multi-tenant host prints the tenant of the scope: use --tenant-map or --tenant-field.";
+What it prints       What to state
+    '__default__'        --single-tenant
+    '__untenanted__'     --untenanted
+    another id           --tenant with exactly that id
+A multi-tenant host prints the tenant of that one scope, or nothing: use --tenant-map or --tenant-field.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +65,8 @@ elsewhere, the bare saga id for sagas.
 Exit codes: 0 rekeyed, 3 some streams were set aside, 5 refused and nothing written, 74 the archive is
 damaged, cut off or unreadable.
 ";
+
+const CHECKS: &str = "Keys and checks";
 
 /// The arguments of `rekey`.
 // Each switch is one flag, independent of the others.
@@ -95,23 +100,23 @@ pub(super) struct RekeyArgs {
     tenant: TenantArgs,
 
     /// How terms that hold `:` or `%` are joined; must be stated if there are any
-    #[arg(long, value_name = "HOW", value_parser = one_of(ESCAPINGS))]
+    #[arg(long, value_name = "HOW", help_heading = CHECKS, value_parser = one_of(ESCAPINGS))]
     escaping: Option<Escaping>,
 
     /// Accept streams whose versions do not start at 0 or have holes
-    #[arg(long)]
+    #[arg(long, help_heading = CHECKS)]
     allow_gaps: bool,
 
     /// What to do when documents are refused
-    #[arg(long, value_name = "WHAT", default_value = "stop", value_parser = one_of(ON_REFUSED))]
+    #[arg(long, value_name = "WHAT", help_heading = CHECKS, default_value = "stop", value_parser = one_of(ON_REFUSED))]
     on_refused: OnRefused,
 
     /// What to do with a saga whose stored owner is another tenant
-    #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = one_of(STORED_OWNER))]
+    #[arg(long, value_name = "WHAT", help_heading = CHECKS, default_value = "refuse", value_parser = one_of(STORED_OWNER))]
     stored_owner: StoredOwner,
 
     /// What to do with a document that carries a tenant in its key already
-    #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = one_of(ALREADY_REKEYED))]
+    #[arg(long, value_name = "WHAT", help_heading = CHECKS, default_value = "refuse", value_parser = one_of(ALREADY_REKEYED))]
     already_rekeyed: AlreadyRekeyed,
 
     /// Where the refusals go, one JSON line each; beside the output if left out

@@ -9,34 +9,32 @@ use crate::stores::address::StoreAddress;
 
 /// How fast a store may be read.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Rates")]
 pub(super) struct ReadRateArgs {
     /// The most read capacity units a second (DynamoDB)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Rates")]
     max_rcu: Option<NonZeroU32>,
 
     /// The most request units a second (Cosmos DB)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Rates")]
     max_ru: Option<NonZeroU32>,
 
     /// The most requests in flight at one time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Rates")]
     concurrency: Option<NonZeroU32>,
 }
 
 /// How fast a store may be read and written.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Rates")]
 pub(super) struct RateArgs {
     #[command(flatten)]
     read: ReadRateArgs,
 
     /// The most write capacity units a second (DynamoDB)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Rates")]
     max_wcu: Option<NonZeroU32>,
 
     /// The most documents written or deleted a second
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Rates")]
     max_writes_per_second: Option<NonZeroU32>,
 }
 

@@ -5,32 +5,33 @@ use clap::{ArgGroup, Args};
 use crate::error::{Error, Result};
 use crate::options::TenantRuleChoice;
 
+const RULE: &str = "Tenant rule (exactly one)";
+
 /// Which tenant each stream belongs to.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Tenant rule (exactly one)")]
 #[command(group = ArgGroup::new("tenant_rule").required(true).multiple(false)
     .args(["single_tenant", "untenanted", "tenant", "tenant_map", "tenant_field"]))]
 pub(super) struct TenantArgs {
     /// `__default__`: what a host that never enabled multi-tenancy resolves
-    #[arg(long)]
+    #[arg(long, help_heading = RULE)]
     single_tenant: bool,
 
     /// `__untenanted__`: a multi-tenant host's deliberately untenanted documents
-    #[arg(long)]
+    #[arg(long, help_heading = RULE)]
     untenanted: bool,
 
     /// One tenant id for all of it, exactly as typed
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true, help_heading = RULE)]
     tenant: Option<String>,
 
     /// A CSV file with the header key,tenant that gives each stream its tenant
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = RULE)]
     tenant_map: Option<PathBuf>,
 
     /// A field of the documents, with a JSON pointer into the JSON it holds: tenantId, metadata#/tenantId
     ///
     /// JSON in text, base64 and binary is read. Documents of a stream that carry it must agree; the others inherit.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = RULE)]
     tenant_field: Option<String>,
 
     /// Refuse tenants that are not in this file, one id a line

@@ -70,7 +70,8 @@ fn suggestions(error: &clap::Error) -> Vec<String> {
         ContextValue::Strings(several) => several.clone(),
         _ => Vec::new(),
     });
-    let suggested: Vec<String> = suggested.map(|word| format!("`{word}`")).collect();
+    let mut suggested: Vec<String> = suggested.map(|word| format!("`{word}`")).collect();
+    suggested.reverse(); // Clap puts the closest last.
     if suggested.is_empty() { Vec::new() } else { vec![format!("Try {}.", suggested.join(" or "))] }
 }
 
@@ -121,7 +122,10 @@ mod tests {
     #[test]
     fn a_mistyped_command_gets_the_closest_one() {
         let error = refused("rekey exprt");
-        assert_eq!(error.hints(), ["Try `export`.", "Run `rekey --help` for all flags and examples."]);
+        assert_eq!(
+            error.hints(),
+            ["Try `export` or `import`.", "Run `rekey --help` for all flags and examples."]
+        );
     }
 
     #[test]

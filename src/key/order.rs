@@ -69,7 +69,9 @@ mod tests {
 
     fn encode((texts, version, store_key): &Tuple) -> Vec<u8> {
         let mut out = Vec::new();
-        texts.iter().for_each(|text| write_text(text, &mut out));
+        for text in texts {
+            write_text(text, &mut out);
+        }
         write_version(*version, &mut out);
         out.extend_from_slice(store_key);
         out
@@ -100,7 +102,9 @@ mod tests {
         #[test]
         fn the_stream_part_is_found_again(tuple in tuple()) {
             let mut stream = Vec::new();
-            tuple.0.iter().for_each(|text| write_text(text, &mut stream));
+            for text in &tuple.0 {
+                write_text(text, &mut stream);
+            }
             prop_assert_eq!(stream_len(&encode(&tuple), 2), stream.len());
         }
     }

@@ -50,7 +50,9 @@ impl Template {
 /// Renders some parts of a template into an emptied buffer.
 fn render(parts: &[Part], terms: &Terms<'_>, escaping: Escaping, out: &mut String) {
     out.clear();
-    parts.iter().for_each(|part| part.render(terms, escaping, out));
+    for part in parts {
+        part.render(terms, escaping, out);
+    }
 }
 
 /// The term that a part renders as `text`. A tenant is never empty.

@@ -2,7 +2,7 @@
 
 use super::{DocumentKind, Field, FieldType, KeyPlace, Layout};
 use crate::document::{DOCUMENT_ID, StoreKind};
-use crate::key::{Template, Term};
+use crate::key::{Part, Template, Term};
 
 /// The most fields one layout reads; a document's are looked up in one pass into a table of this size.
 pub(super) const MAX_FIELDS: usize = 32;
@@ -47,7 +47,12 @@ impl Layout {
         if self.store != StoreKind::Firestore && names.contains(&DOCUMENT_ID) {
             return Err(format!("{DOCUMENT_ID}: only a Firestore document has an id besides its fields"));
         }
-        Ok(())
+        // On Firestore and DynamoDB what the server writes stands beside the fields, under names of its own.
+        let among_fields = matches!(self.store, StoreKind::MongoDb | StoreKind::CosmosDb);
+        match self.document.drop.iter().find(|name| among_fields && names.contains(&name.as_str())) {
+            Some(name) => Err(format!("document.drop: {name:?} is read or set elsewhere")),
+            None => Ok(()),
+        }
     }
 
     /// Every field that is read from a document, once each.
@@ -115,8 +120,8 @@ impl Layout {
             .ok_or_else(|| format!("bare: there is no [[key]] with `legacy` and `rekeyed` at {at:?}"))?;
         let terms: Vec<_> = rekeyed.terms().collect();
         let separated = rekeyed.parts().windows(3).any(|parts| {
-            matches!(parts, [crate::key::Part::Term { term: Term::Tenant, .. }, crate::key::Part::Literal(_),
-                crate::key::Part::Term { term: bare, .. }] if bare == term)
+            matches!(parts, [Part::Term { term: Term::Tenant, .. }, Part::Literal(_),
+                Part::Term { term: bare, .. }] if bare == term)
         });
         if legacy.terms().ne([term]) || terms != [&Term::Tenant, term] || !separated {
             return Err(format!(
@@ -166,6 +171,10 @@ impl Layout {
 
     /// A template names only what documents give, and a version only where every document has one.
     fn check_template(&self, key: &str, template: &Template, tenant: bool) -> Result<(), Wrong> {
+        let escaped = |part: &Part| matches!(part, Part::Term { escaped: true, .. });
+        if template.parts().iter().any(escaped) && !key.ends_with(".rekeyed") {
+            return Err(format!("{key}: only a rekeyed key has escaped terms"));
+        }
         for term in template.terms() {
             let field = self.fields.iter().find(|(known, _)| known == term).map(|(_, field)| field);
             match (term, field) {

@@ -90,3 +90,6 @@ impl Inspector {
         self.plan.find(tape, line).ok()?.integer(self.plan.expires?)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,3 +67,79 @@ impl Layout {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::KeyState;
+
+    fn query(name: &str) -> (Vec<(String, String)>, Option<String>) {
+        let identity = Identity {
+            state: KeyState::Legacy,
+            type_name: "Order".into(),
+            id: "a:1".into(),
+            version: Some(3),
+            ..Identity::default()
+        };
+        let query =
+            Layout::builtin(name).unwrap().framework_query(&identity, "b:c", Escaping::Escaped).unwrap();
+        (query.equals, query.order_by)
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn streams_and_sagas_are_read_as_the_framework_reads_them() {
+        let moved = "t:b%3Ac:Order:a%3A1";
+        for (name, equals, order_by) in [
+            (
+                "mongodb-events",
+                &[("streamId", "t:b%3Ac:a%3A1"), ("aggregateType", "Order")][..],
+                Some("version"),
+            ),
+            ("dynamodb-events", &[("pk", moved)], Some("sk")),
+            ("firestore-events", &[("streamId", moved)], Some("version")),
+            ("cosmosdb-events", &[("streamId", moved)], Some("version")),
+            ("mongodb-sagas", &[("_id", "t:b%3Ac:a%3A1"), ("tenantId", "b:c"), ("sagaType", "Order")], None),
+            ("dynamodb-sagas", &[("PK", "SAGA#t:b%3Ac:a%3A1"), ("SK", "Order"), ("tenantId", "b:c")], None),
+            ("firestore-sagas", &[("@id", "t:b%3Ac:a%3A1_Order"), ("tenantId", "b:c")], None),
+            ("cosmosdb-sagas", &[("id", "t:b%3Ac:a%3A1"), ("sagaType", "Order"), ("tenantId", "b:c")], None),
+        ] {
+            assert_eq!(query(name), (pairs(equals), order_by.map(str::to_owned)), "{name}");
+        }
+    }
+
+    #[test]
+    fn probes_look_at_the_key_and_leave_neighbours_alone() {
+        for name in Layout::NAMES {
+            let layout = Layout::builtin(name).unwrap();
+            let probe = layout.probe().unwrap();
+            let saga = probe.within == "SAGA#";
+            assert_eq!(saga, *name == "dynamodb-sagas");
+            assert_eq!(probe.rekeyed_prefix, format!("{}t:", probe.within));
+            assert!(layout.touched_fields().contains(&probe.field.as_str()), "{name}");
+        }
+    }
+
+    #[test]
+    fn collections_get_the_framework_s_keys_and_indexes() {
+        let spec = |name| Layout::builtin(name).unwrap().collection_spec();
+        let events = spec("mongodb-events");
+        let unique: Vec<_> =
+            events.indexes.iter().filter(|index| index.unique).map(|index| &*index.name).collect();
+        assert_eq!((unique, events.indexes.len()), (vec!["ix_stream_version_unique"], 3));
+        let key = spec("dynamodb-events").key_fields;
+        let key: Vec<_> = key.iter().map(|it| (it.name.as_str(), it.kind.as_deref())).collect();
+        assert_eq!(key, [("pk", Some("S")), ("sk", Some("N"))]);
+        assert!(spec("firestore-events").key_fields.is_empty());
+    }
+
+    #[test]
+    fn only_mongodb_events_keep_their_store_key() {
+        let keep: Vec<_> =
+            Layout::NAMES.iter().filter(|name| Layout::builtin(name).unwrap().keeps_store_key()).collect();
+        assert_eq!(keep, [&"mongodb-events"]);
+    }
+}

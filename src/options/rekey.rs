@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 
 use super::{ArchiveOptions, Destination, OnRefused};
+use crate::key::Escaping;
+use crate::layout::StoredOwner;
 
 /// What `rekey` is to do.
 // Each switch is one flag of the command line, independent of the others.
@@ -33,7 +35,7 @@ pub struct RekeyOptions {
     pub on_refused: OnRefused,
     /// Whether to write nothing but what `preview` names.
     pub dry_run: bool,
-    /// A CSV file with one row a document; only in a dry run.
+    /// A CSV file to write with one row a document, in a dry run or beside the output.
     pub preview: Option<PathBuf>,
     /// Where the findings go; beside the output if `None`.
     pub findings: Option<PathBuf>,
@@ -54,25 +56,6 @@ pub enum TenantRuleChoice {
     Map(PathBuf),
     /// A field of the documents, with a JSON pointer after `#` into the JSON it holds.
     Field(String),
-}
-
-/// How terms are joined in the target release of the framework.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Escaping {
-    /// As they are.
-    Raw,
-    /// With `%` as `%25` and `:` as `%3A`.
-    Escaped,
-}
-
-/// What to do with a saga whose stored owner differs from the tenant assigned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StoredOwner {
-    /// Refuse it.
-    #[default]
-    Refuse,
-    /// Replace the stored owner.
-    Replace,
 }
 
 /// What to do with a document that carries a tenant in its key already.

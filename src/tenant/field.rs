@@ -6,25 +6,23 @@ use crate::{
     check::{Reason, Refusal},
     document::{StoreKind, json::Tape},
 };
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
 
 /// A field name, or a field name and a JSON pointer into the JSON that the field holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Clones share the count of documents without JSON.
+#[derive(Clone, Debug)]
 pub struct TenantField {
     path: String,
     field: String,
     pointer: Option<Pointer>,
-}
-
-/// What a document says about its tenant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Carried<'a> {
-    /// This tenant.
-    Tenant(Cow<'a, str>),
-    /// Nothing: the field or the value is absent or null, as in an erased event.
-    Nothing,
-    /// The field holds no JSON (a `MemoryPack` envelope, say), so nothing can be said.
-    NotJson,
+    without_json: Arc<AtomicU64>,
 }
 
 impl TenantField {
@@ -34,7 +32,12 @@ impl TenantField {
         let pointer = pointer.map(Pointer::parse).transpose();
         match pointer {
             Ok(_) if field.is_empty() => Err("it begins with no field name".to_owned()),
-            Ok(pointer) => Ok(Self { path: path.to_owned(), field: field.to_owned(), pointer }),
+            Ok(pointer) => Ok(Self {
+                path: path.to_owned(),
+                field: field.to_owned(),
+                pointer,
+                without_json: Arc::default(),
+            }),
             Err(what) => Err(what),
         }
         .map_err(|what| {
@@ -48,26 +51,39 @@ impl TenantField {
         &self.path
     }
 
-    /// Reads what one document carries; a value that is no string is refused with `field-type`.
-    pub fn read<'a>(&self, store: StoreKind, tape: &Tape, line: &'a [u8]) -> Result<Carried<'a>, Refusal> {
+    /// How many documents hold something else than JSON where the pointer looks for it, such as a `MemoryPack`
+    /// envelope.
+    pub fn documents_without_json(&self) -> u64 {
+        self.without_json.load(Relaxed)
+    }
+
+    /// Reads the tenant that one document carries, if it carries one: absent and null carry nothing, nor does
+    /// what is not JSON. A value that is no string is refused with `field-type`.
+    pub fn read<'a>(
+        &self,
+        store: StoreKind,
+        tape: &Tape,
+        line: &'a [u8],
+    ) -> Result<Option<Cow<'a, str>>, Refusal> {
         let fields = store.fields(tape, line)?;
         let Some(value) =
             tape.find(line, fields, &self.field).filter(|value| !store.is_null(tape, line, value))
         else {
-            return Ok(Carried::Nothing);
+            return Ok(None);
         };
         let Some(pointer) = &self.pointer else {
             let text = store.text(tape, line, value);
-            return text.map(Carried::Tenant).ok_or_else(|| self.wrong_type("not a string"));
+            return text.map(Some).ok_or_else(|| self.wrong_type("another type than a string"));
         };
-        let Some(json) = store.embedded_json(tape, line, value) else {
-            return Ok(Carried::NotJson);
-        };
-        match pointer.look_up(&json) {
-            Ok(Pointed::Text(tenant)) => Ok(Carried::Tenant(tenant.into())),
-            Ok(Pointed::Nothing) => Ok(Carried::Nothing),
-            Ok(Pointed::Other(what)) => Err(self.wrong_type(what)),
-            Err(_) => Ok(Carried::NotJson),
+        let json = store.embedded_json(tape, line, value);
+        match json.and_then(|json| pointer.look_up(&json).ok()) {
+            Some(Pointed::Text(tenant)) => Ok(Some(tenant.into())),
+            Some(Pointed::Nothing) => Ok(None),
+            Some(Pointed::Other(what)) => Err(self.wrong_type(what)),
+            None => {
+                let _ = self.without_json.fetch_add(1, Relaxed);
+                Ok(None)
+            }
         }
     }
 
@@ -81,14 +97,14 @@ mod tests {
     use super::*;
 
     fn read(path: &str, store: StoreKind, line: &str) -> Result<Option<String>, Reason> {
+        read_with(&TenantField::parse(path).unwrap(), store, line)
+    }
+
+    fn read_with(field: &TenantField, store: StoreKind, line: &str) -> Result<Option<String>, Reason> {
         let mut tape = Tape::new();
         tape.read(line.as_bytes()).unwrap();
-        let carried = TenantField::parse(path).unwrap().read(store, &tape, line.as_bytes());
-        carried.map_err(|refusal| refusal.reason).map(|carried| match carried {
-            Carried::Tenant(tenant) => Some(tenant.into_owned()),
-            Carried::Nothing => None,
-            Carried::NotJson => Some("no JSON".into()),
-        })
+        let carried = field.read(store, &tape, line.as_bytes()).map_err(|refusal| refusal.reason)?;
+        Ok(carried.map(Cow::into_owned))
     }
 
     #[test]
@@ -127,10 +143,30 @@ mod tests {
     }
 
     #[test]
-    fn an_erased_event_carries_nothing_and_an_envelope_is_told_apart() {
-        assert_eq!(read("metadata#/tenantId", StoreKind::MongoDb, r#"{"metadata":null}"#), Ok(None));
-        let envelope = r#"{"metadata":{"$binary":{"base64":"AQIDBA==","subType":"00"}}}"#;
-        assert_eq!(read("metadata#/tenantId", StoreKind::MongoDb, envelope), Ok(Some("no JSON".into())));
+    fn an_erased_event_carries_nothing_and_what_is_not_json_is_counted() {
+        let field = TenantField::parse("metadata#/tenantId").unwrap();
+        let documents = [
+            (r#"{"metadata":null}"#, 0),
+            (r#"{"metadata":{"$binary":{"base64":"AQIDBA==","subType":"00"}}}"#, 1),
+            (r#"{"metadata":"{\"tenantId\":"}"#, 2),
+            (r#"{"metadata":7}"#, 3),
+        ];
+        for (line, without_json) in documents {
+            assert_eq!(read_with(&field.clone(), StoreKind::MongoDb, line), Ok(None));
+            assert_eq!(field.documents_without_json(), without_json, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_no_string_and_a_line_without_fields_are_refused() {
+        assert_eq!(
+            read("tenantId", StoreKind::MongoDb, r#"{"tenantId":{"$numberInt":"7"}}"#),
+            Err(Reason::FieldType)
+        );
+        assert_eq!(
+            read("m#/tenantId", StoreKind::CosmosDb, r#"{"m":"{\"tenantId\":7}"}"#),
+            Err(Reason::FieldType)
+        );
         assert_eq!(read("tenantId", StoreKind::DynamoDb, "{}"), Err(Reason::NotLossless));
     }
 

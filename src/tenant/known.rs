@@ -2,12 +2,12 @@
 
 use crate::{Error, Result};
 use sha2::{Digest, Sha256};
-use std::{collections::HashSet, path::Path};
+use std::{collections::HashSet, path::Path, sync::Arc};
 
-/// The tenants that exist, as the operator lists them.
+/// The tenants that exist, as the operator lists them; clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownTenants {
-    tenants: HashSet<Box<str>>,
+    tenants: Arc<HashSet<Box<str>>>,
     sha256: String,
 }
 
@@ -35,8 +35,8 @@ impl KnownTenants {
     /// Takes the ids from `text`, each exactly as it stands on its line.
     pub fn parse(text: &str) -> Self {
         let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
-        let tenants = lines.filter(|line| !line.trim().is_empty()).map(Box::from).collect();
-        Self { tenants, sha256: hex::encode(Sha256::digest(text)) }
+        let tenants: HashSet<_> = lines.filter(|line| !line.trim().is_empty()).map(Box::from).collect();
+        Self { tenants: tenants.into(), sha256: hex::encode(Sha256::digest(text)) }
     }
 
     /// Whether `tenant` is listed, compared as the framework compares tenants: exactly.

@@ -11,10 +11,10 @@ use crate::{
     check::{Reason, Refusal},
     sort::{SortedTable, Sorter},
 };
-use lines::LineSet;
+use lines::{LineMarks, LineSet};
 use patterns::{CompiledExpressions, Expressions, Prefixes};
 use rows::{Match, Rows};
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// How many unused rows are named.
 const NAMED_ROWS: usize = 10;
@@ -23,33 +23,24 @@ const NAMED_ROWS: usize = 10;
 ///
 /// An exact row beats the row with the longest prefix, which beats regular expressions. Rows with a type match
 /// streams of that type only; within a rank every match counts, and all must name one tenant.
+/// A clone shares the rows and what is known of their use, so that each thread asks its own.
+#[derive(Clone)]
 pub struct TenantMap {
     exact: SortedTable,
+    rows: Arc<SharedRows>,
+    claims: Claims,
+    /// The stream that `claims` is about.
+    asked: Option<(String, String)>,
+}
+
+/// What all clones of a map share besides the exact rows.
+struct SharedRows {
     prefixes: Prefixes,
     expressions: CompiledExpressions,
     lines: LineSet,
-    matches: Matches,
-    /// The stream that the claims of `matches` are about.
-    asked: Option<(String, String)>,
+    /// The lines of the rows that decided a stream.
+    used: LineMarks,
     sha256: String,
-}
-
-/// The rows of one rank that match a stream, and the lines of all rows that ever decided one.
-#[derive(Default)]
-struct Matches {
-    claims: Claims,
-    lines: LineSet,
-}
-
-impl Matches {
-    fn add(&mut self, line: u64, tenant: &str) {
-        self.claims.add(line, tenant);
-        self.lines.insert(line);
-    }
-
-    fn are_none(&self) -> bool {
-        self.claims.settle() == Settled::Unclaimed
-    }
 }
 
 /// The rows of a map that gave no stream its tenant.
@@ -93,14 +84,12 @@ impl TenantMap {
             ))
             .hint("Use prefix rows where the expressions only end in `.*`.")
         })?;
+        let (used, sha256) = (lines.marks(), rows.sha256());
         Ok(Self {
             exact: sorter.into_table()?,
-            prefixes,
-            expressions,
-            lines,
-            matches: Matches::default(),
+            rows: Arc::new(SharedRows { prefixes, expressions, lines, used, sha256 }),
+            claims: Claims::default(),
             asked: None,
-            sha256: rows.sha256(),
         })
     }
 
@@ -112,10 +101,11 @@ impl TenantMap {
         let asked = self.asked.as_ref().is_some_and(|(t, k)| t == type_name && k == key);
         if !asked {
             self.asked = None;
+            self.claims.clear();
             self.ask(type_name, key)?;
             self.asked = Some((type_name.to_owned(), key.to_owned()));
         }
-        Ok(match self.matches.claims.settle() {
+        Ok(match self.claims.settle() {
             Settled::Agreed(tenant) => Ok(tenant),
             Settled::Unclaimed => {
                 Err(Refusal::new(Reason::TenantMissing, format!("no row of the tenant map matches {key:?}")))
@@ -125,31 +115,36 @@ impl TenantMap {
     }
 
     fn ask(&mut self, type_name: &str, key: &str) -> Result<()> {
-        let matches = &mut self.matches;
-        matches.claims.clear();
-        exact::find(&mut self.exact, type_name, key, matches)?;
-        if matches.are_none() {
-            self.prefixes.find(type_name, key).for_each(|row| matches.add(row.line, &row.tenant));
+        let Self { exact, rows, claims, .. } = self;
+        let mut add = |line: u64, tenant: &str| {
+            claims.add(line, tenant);
+            rows.used.set(line);
+        };
+        if exact::find(exact, type_name, key, &mut add)? {
+            return Ok(());
         }
-        if matches.are_none() {
-            self.expressions.find(type_name, key).for_each(|row| matches.add(row.line, &row.tenant));
+        let mut prefixes = rows.prefixes.find(type_name, key).peekable();
+        if prefixes.peek().is_some() {
+            prefixes.for_each(|row| add(row.line, &row.tenant));
+        } else {
+            rows.expressions.find(type_name, key).for_each(|row| add(row.line, &row.tenant));
         }
         Ok(())
     }
 
     /// How many rows there are.
     pub fn rows(&self) -> u64 {
-        self.lines.count()
+        self.rows.lines.count()
     }
 
     /// The SHA-256 of the file, in hex.
     pub fn sha256(&self) -> &str {
-        &self.sha256
+        &self.rows.sha256
     }
 
-    /// The rows that gave no stream its tenant so far.
+    /// The rows that gave no stream its tenant so far, whichever clone was asked.
     pub fn unused_rows(&self) -> UnusedRows {
-        let unused = || self.lines.without(&self.matches.lines);
+        let unused = || self.rows.lines.unmarked(&self.rows.used);
         UnusedRows {
             rows: self.rows(),
             unused: unused().count() as u64,
@@ -236,10 +231,10 @@ mod tests {
     #[test]
     fn rows_that_decide_nothing_are_reported() {
         let exact: Vec<_> = (0..20).map(|number| format!("k{number},acme,")).collect();
-        let mut map = map(&format!("key,tenant,match\n{}\nk,globex,prefix\n", exact.join("\n"))).unwrap();
+        let map = map(&format!("key,tenant,match\n{}\nk,globex,prefix\n", exact.join("\n"))).unwrap();
         assert_eq!(map.unused_rows().unused, 21);
         for key in ["k0", "k3", "k-", "nothing"] {
-            let _ = map.find("", key).unwrap();
+            let _ = map.clone().find("", key).unwrap();
         }
         let expected =
             UnusedRows { rows: 21, unused: 18, first_lines: vec![3, 4, 6, 7, 8, 9, 10, 11, 12, 13] };

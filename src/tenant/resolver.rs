@@ -1,7 +1,6 @@
 //! Asks the rule for the tenant of one stream after another, and checks the answer.
 
 use super::claims::{Claims, Settled};
-use super::field::Carried;
 use super::{KnownTenants, Origin, RuleDescription, TenantRule, UnusedRows, check_tenant};
 use crate::{
     Result,
@@ -13,17 +12,18 @@ use crate::{
 ///
 /// Per stream: [`start_stream`](Self::start_stream), then [`observe`](Self::observe) each of its documents if the
 /// rule [reads documents](Self::reads_documents), then [`decide`](Self::decide), as often as needed.
+/// Threads need no lock: each works through its streams with a clone of its own; clones share the rule.
+#[derive(Clone)]
 pub struct TenantResolver {
     rule: TenantRule,
     known: Option<KnownTenants>,
     carried: Claims,
-    not_json: u64,
 }
 
 impl TenantResolver {
     /// Makes a resolver for a rule and, where they are listed, the known tenants.
     pub fn new(rule: TenantRule, known: Option<KnownTenants>) -> Self {
-        Self { rule, known, carried: Claims::default(), not_json: 0 }
+        Self { rule, known, carried: Claims::default() }
     }
 
     /// Whether a stream's tenant stands in its documents, so that it is known only after the last of them.
@@ -47,10 +47,8 @@ impl TenantResolver {
         number: u64,
     ) -> Result<(), Refusal> {
         let TenantRule::Field(field) = &self.rule else { return Ok(()) };
-        match field.read(store, tape, line)? {
-            Carried::Tenant(tenant) => self.carried.add(number, &tenant),
-            Carried::Nothing => {}
-            Carried::NotJson => self.not_json += 1,
+        if let Some(tenant) = field.read(store, tape, line)? {
+            self.carried.add(number, &tenant);
         }
         Ok(())
     }
@@ -71,15 +69,7 @@ impl TenantResolver {
 
     /// The rows of the tenant map that gave no stream its tenant so far; `None` for other rules.
     pub fn unused_rows(&self) -> Option<UnusedRows> {
-        match &self.rule {
-            TenantRule::Map(map) => Some(map.unused_rows()),
-            TenantRule::Constant(_) | TenantRule::Field(_) => None,
-        }
-    }
-
-    /// How many documents hold something else than JSON where the rule looks for it; they count as carrying nothing.
-    pub fn documents_without_json(&self) -> u64 {
-        self.not_json
+        self.rule.unused_rows()
     }
 
     /// Describes rule and known tenants for the manifest.
@@ -154,27 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn embedded_json_that_does_not_parse_is_counted_and_carries_nothing() {
-        let mut resolver = resolver("metadata#/tenantId");
-        resolver.start_stream();
-        // {"tenantId":"acme"}, a binary envelope, the same JSON cut off
-        for (number, metadata) in
-            (1..).zip(["eyJ0ZW5hbnRJZCI6ImFjbWUifQ==", "AQIDBA==", "eyJ0ZW5hbnRJZCI6ImFj"])
-        {
-            observe(&mut resolver, number, &format!(r#"{{"metadata":{{"S":"{metadata}"}}}}"#)).unwrap();
-        }
-        assert_eq!(decide(&mut resolver), Ok("acme".into()));
-        assert_eq!(resolver.documents_without_json(), 2);
-    }
-
-    #[test]
-    fn a_tenant_that_is_no_string_is_refused() {
-        let number = observe(&mut resolver("tenantId"), 1, r#"{"tenantId":{"N":"7"}}"#);
-        let embedded =
-            observe(&mut resolver("stateJson#/tenantId"), 1, r#"{"stateJson":{"S":"{\"tenantId\":7}"}}"#);
-        for refused in [number, embedded] {
-            assert_eq!(refused.unwrap_err().reason, Reason::FieldType);
-        }
+    fn clones_decide_their_own_streams() {
+        let mut one = resolver("tenantId");
+        let mut other = one.clone();
+        one.start_stream();
+        other.start_stream();
+        observe(&mut one, 1, r#"{"tenantId":{"S":"acme"}}"#).unwrap();
+        observe(&mut other, 2, r#"{"tenantId":{"S":"globex"}}"#).unwrap();
+        assert_eq!((decide(&mut one), decide(&mut other)), (Ok("acme".into()), Ok("globex".into())));
     }
 
     #[test]

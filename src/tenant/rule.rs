@@ -1,9 +1,10 @@
 //! The rule the operator states, and how a manifest describes it.
 
-use super::{KnownTenants, SINGLE_TENANT, TenantField, TenantMap, UNTENANTED};
+use super::{KnownTenants, SINGLE_TENANT, TenantField, TenantMap, UNTENANTED, UnusedRows};
 use serde::{Deserialize, Serialize};
 
-/// How the tenant of a stream is found.
+/// How the tenant of a stream is found. Clones share what they learn about the use of the rule.
+#[derive(Clone)]
 pub enum TenantRule {
     /// One tenant for every stream.
     Constant(String),
@@ -22,6 +23,22 @@ impl TenantRule {
     /// The rule for what a multi-tenant host keeps outside every tenant.
     pub fn untenanted() -> Self {
         Self::Constant(UNTENANTED.to_owned())
+    }
+
+    /// The rows of the tenant map that gave no stream its tenant so far; `None` for other rules.
+    pub fn unused_rows(&self) -> Option<UnusedRows> {
+        match self {
+            Self::Map(map) => Some(map.unused_rows()),
+            Self::Constant(_) | Self::Field(_) => None,
+        }
+    }
+
+    /// How many documents held something else than JSON where the rule looked for it; they carry no tenant.
+    pub fn documents_without_json(&self) -> u64 {
+        match self {
+            Self::Field(field) => field.documents_without_json(),
+            Self::Constant(_) | Self::Map(_) => 0,
+        }
     }
 }
 

@@ -114,3 +114,47 @@ fn every_link_leads_somewhere() {
         }
     }
 }
+
+/// The commands of a page's shell blocks that call the program, with their continuation lines joined.
+fn commands(page: &str) -> Vec<String> {
+    let blocks = page.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    blocks
+        .flat_map(|block| block.replace("\\\n", " ").lines().map(str::to_owned).collect::<Vec<_>>())
+        .map(|line| line.trim().to_owned())
+        .filter(|line| line.starts_with("rekey "))
+        .collect()
+}
+
+/// The words of a command line: blanks part them, quotes hold them together.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut quote) = (vec![String::new()], None);
+    for c in command.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None if c == ' ' => words.push(String::new()),
+            _ => words.last_mut().unwrap().push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn every_command_shown_is_one_that_the_program_takes() {
+    let mut shown = 0;
+    for path in pages() {
+        for command in commands(&std::fs::read_to_string(&path).unwrap()) {
+            // Everything before --help is read, and nothing is done.
+            let run = std::process::Command::new(env!("CARGO_BIN_EXE_rekey"))
+                .args(&words(&command)[1..])
+                .arg("--help")
+                .output()
+                .unwrap();
+            let message = String::from_utf8_lossy(&run.stderr);
+            assert!(run.status.success(), "{}: {command}\n{message}", path.display());
+            shown += 1;
+        }
+    }
+    assert!(shown > 10, "the commands were not found");
+}

@@ -2,7 +2,6 @@ use std::path::Path;
 
 use crate::Result;
 use crate::commands::legacy_blocks::SORT_BUDGET;
-use crate::key::Escaping;
 use crate::layout::{Layout, StoredOwner};
 use crate::options::{self, RekeyOptions, TenantRuleChoice};
 use crate::rewrite::{AlreadyRekeyed, Rules};
@@ -26,16 +25,10 @@ pub(super) fn build(
     let known = options.known_tenants.as_deref().map(KnownTenants::read).transpose()?;
     let rules = Rules {
         layout,
-        escaping: options.escaping.map(|escaping| match escaping {
-            options::Escaping::Raw => Escaping::Raw,
-            options::Escaping::Escaped => Escaping::Escaped,
-        }),
+        escaping: options.escaping,
         only_tenants: options.only_tenants.iter().cloned().collect(),
         allow_gaps: options.allow_gaps,
-        stored_owner: match options.stored_owner {
-            options::StoredOwner::Refuse => StoredOwner::Refuse,
-            options::StoredOwner::Replace => StoredOwner::Replace,
-        },
+        stored_owner: options.stored_owner,
         already_rekeyed: match options.already_rekeyed {
             options::AlreadyRekeyed::Refuse => AlreadyRekeyed::Refuse,
             options::AlreadyRekeyed::Keep => AlreadyRekeyed::Keep,
@@ -50,7 +43,7 @@ pub(super) fn allowances(options: &RekeyOptions) -> Vec<String> {
     [
         (options.allow_gaps, "--allow-gaps"),
         (options.allow_prefix_tenants, "--allow-prefix-tenants"),
-        (options.stored_owner == options::StoredOwner::Replace, "--stored-owner replace"),
+        (options.stored_owner == StoredOwner::Replace, "--stored-owner replace"),
         (options.already_rekeyed == options::AlreadyRekeyed::Keep, "--already-rekeyed keep"),
         (options.on_refused == options::OnRefused::SetAside, "--on-refused set-aside"),
     ]

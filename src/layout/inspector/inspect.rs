@@ -3,7 +3,6 @@ use super::found::Found;
 use super::state::StateReader;
 use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
-//use crate::document::lossless;
 use crate::key::Term;
 use crate::layout::Identity;
 
@@ -15,7 +14,7 @@ impl Inspector {
     /// another type, or whose key is neither the legacy nor the rekeyed one of its own fields in every place
     /// the key stands in. `into` then holds nothing of use.
     pub fn inspect(&mut self, tape: &Tape, line: &[u8], into: &mut Identity) -> Result<(), Refusal> {
-        //lossless::check(self.plan.store, tape, line)?;
+        self.plan.store.check_lossless(tape, line)?;
         let found = self.plan.find(tape, line)?;
         self.check_conditions(&found)?;
         self.read_fields(&found, into)?;

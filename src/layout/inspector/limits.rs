@@ -3,13 +3,7 @@ use super::found::Found;
 use super::plan::Limit;
 use super::sort_key::Values;
 use crate::check::{Reason, Refusal};
-fn stored_size(_: crate::document::StoreKind, _: &crate::document::json::Tape, line: &[u8]) -> u64 {
-    line.len() as u64
-}
-
-/// The most bytes a store counts for one byte of its JSON: BSON spends 15 on an empty string in an array,
-/// which is three of JSON.
-const SIZE_PER_JSON_BYTE: u64 = 8;
+use crate::document::size::{size_bound, stored_size};
 
 impl Inspector {
     /// Checks the values that the rewritten document will have, rendered into `self.new`.
@@ -55,8 +49,7 @@ impl Inspector {
 
     /// Checks the size of a rewritten document.
     pub(super) fn check_size(&mut self, line: &[u8]) -> Result<(), Refusal> {
-        let most = (line.len() as u64).saturating_mul(SIZE_PER_JSON_BYTE);
-        if most <= self.plan.max_bytes {
+        if size_bound(self.plan.store, line.len()) <= self.plan.max_bytes {
             return Ok(());
         }
         // Only a document that could be too large is worth a second reading.

@@ -71,7 +71,7 @@ fn tenants(tenants: &[TenantVerdict], ui: &Ui) -> Result<()> {
     ui.table(&table)?;
     match tenants.len().saturating_sub(SHOWN_TENANTS) {
         0 => Ok(()),
-        more => ui.line(&format!("and {} more", count(u64::try_from(more).unwrap_or(u64::MAX), "tenant"))),
+        more => ui.line(&format!("and {}", count(u64::try_from(more).unwrap_or(u64::MAX), "more tenant"))),
     }
 }
 

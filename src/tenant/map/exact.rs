@@ -1,6 +1,6 @@
 //! The rows that match one key: possibly millions, so they are sorted, on disk when they are many.
 
-use super::{Matches, rows::Row};
+use super::rows::Row;
 use crate::{
     Error, Result,
     sort::{SortedTable, Sorter},
@@ -17,17 +17,24 @@ pub(super) fn push(sorter: &mut Sorter, row: &Row<'_>, payload: &mut Vec<u8>) ->
     sorter.push(row.key.as_bytes(), payload)
 }
 
-/// Adds every row with `key` that is for the type.
-pub(super) fn find(table: &mut SortedTable, type_name: &str, key: &str, matches: &mut Matches) -> Result<()> {
+/// Gives line and tenant of every row with `key` that is for the type to `add`; tells whether there was any.
+pub(super) fn find(
+    table: &mut SortedTable,
+    type_name: &str,
+    key: &str,
+    mut add: impl FnMut(u64, &str),
+) -> Result<bool> {
     let mut rows = table.get(key.as_bytes())?;
+    let mut found = false;
     while let Some(payload) = rows.next()? {
         let (line, only, tenant) =
             read(payload).ok_or_else(|| Error::bug("A sorted row of the tenant map is damaged"))?;
         if only.is_empty() || only == type_name {
-            matches.add(line, tenant);
+            add(line, tenant);
+            found = true;
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 fn read(payload: &[u8]) -> Option<(u64, &str, &str)> {

@@ -1,0 +1,180 @@
+//! The command line as users meet it: help, usage errors, streams, exit codes.
+
+use std::io::pipe;
+use std::process::{Command, Output};
+
+const VERBS: [&str; 7] = ["export", "rekey", "import", "verify", "prune", "restore", "demo"];
+
+/// The program in a world of its own: a wide terminal, no settings of the user's.
+fn rekey(arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("rekey"));
+    let _ = command.args(arguments).env_clear().env("COLUMNS", "100");
+    command
+}
+
+fn output(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = rekey(arguments).output().unwrap();
+    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn the_help_of_every_command_is_what_was_reviewed() {
+    let mut all = String::new();
+    let helps = [vec!["--help"], vec!["-h"]].into_iter().chain(VERBS.map(|verb| vec![verb, "--help"]));
+    for arguments in helps {
+        let (code, help, errors) = output(&arguments);
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{arguments:?}");
+        all.push_str(&format!("$ rekey {}\n{help}\n", arguments.join(" ")));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn every_help_has_examples_and_exit_codes() {
+    for verb in VERBS {
+        let (_, help, _) = output(&[verb, "--help"]);
+        assert!(help.contains("Examples:\n  rekey ") && help.contains("Exit codes:"), "{verb}");
+    }
+}
+
+#[test]
+fn the_help_of_rekey_sends_the_operator_to_their_own_host() {
+    let (_, help, _) = output(&["rekey", "--help"]);
+    let text = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for phrase in [
+        "resolves __default__ in the framework's code",
+        "migration page tells such hosts to use __untenanted__",
+        "read the value from your own host",
+        "GetRequiredService<ITenantContext>()",
+    ] {
+        assert!(text.contains(phrase), "{phrase}");
+    }
+}
+
+/// Every usage error: what is typed, and a phrase that must be said.
+const WRONG: &[(&[&str], &str)] = &[
+    (&["exprt"], "Try `"),
+    (&["export", "--form", "dynamodb://"], "Try `--from`"),
+    (&["export", "--from", "dynamodb://", "--table", "t", "--layout", "events"], "--out"),
+    (
+        &["export", "--from", "postgres://h/d", "--table", "t", "--layout", "events", "--out", "a"],
+        "no kind of store",
+    ),
+    (&["export", "--from", "dynamodb://", "--table", " ", "--layout", "events", "--out", "a"], "empty"),
+    (&["export", "--from", "dynamodb://", "--table", "t", "--layout", "events", "--out", "a.part"], ".part"),
+    (
+        &["export", "--from", "dynamodb://", "--table", "t", "--layout", "e", "--out", "a", "--max-ru", "5"],
+        "--max-ru",
+    ),
+    (
+        &["export", "--from", "dynamodb://", "--table", "t", "--layout", "e", "--out", "a", "--max-rcu", "0"],
+        "'0'",
+    ),
+    (
+        &["export", "--from", "dynamodb://", "--table", "t", "--layout", "e", "--out", "a", "--set", "x"],
+        "NAME=VALUE",
+    ),
+    (
+        &[
+            "export",
+            "--from",
+            "dynamodb://",
+            "--table",
+            "t",
+            "--layout",
+            "e",
+            "--out",
+            "a",
+            "--manifest",
+            "m",
+        ],
+        "--out -",
+    ),
+    (&["rekey", "a", "--out", "b"], "--single-tenant"),
+    (&["rekey", "a", "--out", "b", "--single-tenant", "--untenanted"], "cannot be used with"),
+    (&["rekey", "a", "--single-tenant"], "--out"),
+    (&["rekey", "a", "--out", "a", "--single-tenant"], "same file"),
+    (&["rekey", "a", "--out", "b", "--result", "b", "--single-tenant"], "same file"),
+    (&["rekey", "a", "--out", "m.csv", "--tenant-map", "./m.csv"], "same file"),
+    (&["rekey", "a", "-", "--out", "b", "--single-tenant"], "Standard input"),
+    (&["rekey", "a", "--out", "b", "--single-tenant", "--escaping", "escape"], "Try `escaped`"),
+    (&["rekey", "a", "--out", "b", "--single-tenant", "--only-tenants", "x,,y"], "without a name"),
+    (&["rekey", "a", "--out", "b", "--single-tenant", "--preview", "-"], "--preview"),
+    (&["rekey", "a", "--out", "b", "--single-tenant", "--result", "-"], "--result"),
+    (&["rekey", "a", "--out", "-", "--single-tenant", "--output", "json"], "--result FILE"),
+    (
+        &[
+            "export",
+            "--from",
+            "dynamodb://",
+            "--table",
+            "t",
+            "--layout",
+            "e",
+            "--out",
+            "-",
+            "--output",
+            "json",
+        ],
+        "--out -",
+    ),
+    (
+        &["verify", "a", "--against", "dynamodb://", "--table", "t", "--probe-streams", "most"],
+        "`all` or a number",
+    ),
+    (&["prune", "a", "--from", "dynamodb://", "--table", "t"], "--rekeyed"),
+    (
+        &[
+            "prune",
+            "a",
+            "--rekeyed",
+            "b",
+            "--from",
+            "dynamodb://",
+            "--table",
+            "t",
+            "--twins-in",
+            "dynamodb://",
+        ],
+        "--twins-collection",
+    ),
+    (&["prune", "-", "--rekeyed", "-", "--from", "dynamodb://", "--table", "t"], "standard input"),
+    (&["import", "a", "--to", "dynamodb://", "--collection", "t", "--table", "t"], "--collection"),
+    (&["demo", "mongodb://ops:S3CRET@h/d"], "mongodb://…@h/d"),
+];
+
+#[test]
+fn every_usage_error_exits_2_with_a_hint_and_an_empty_standard_output() {
+    for (arguments, phrase) in WRONG {
+        let (code, out, errors) = output(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {errors}");
+        assert_eq!(out, "", "{arguments:?}");
+        assert!(errors.starts_with("error: ") && errors.contains("\nhint: "), "{arguments:?}: {errors}");
+        assert!(errors.contains(phrase), "{arguments:?}: {errors}");
+        assert!(!errors.contains("S3CRET"), "{errors}");
+    }
+}
+
+#[test]
+fn without_arguments_the_help_is_shown_and_the_exit_is_2() {
+    let (code, out, help) = output(&[]);
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(VERBS.iter().all(|verb| help.contains(verb)));
+}
+
+#[test]
+fn a_reader_that_went_away_is_exit_141_without_a_word() {
+    let (reader, writer) = pipe().unwrap();
+    drop(reader);
+    let Output { status, stderr, .. } = rekey(&["--help"]).stdout(writer).output().unwrap();
+    assert_eq!((status.code(), stderr), (Some(141), Vec::new()));
+}
+
+#[test]
+fn colour_can_be_asked_for_and_is_left_out_by_default() {
+    let wrong = ["export", "--from", "x", "--table", "t", "--layout", "events", "--out", "a"];
+    let (_, _, plain) = output(&wrong);
+    assert!(!plain.contains('\x1b'), "{plain}");
+    let (_, _, colored) = output(&[&wrong[..], &["--color", "always"]].concat());
+    assert!(colored.starts_with("\x1b[1;31merror:\x1b[0m "), "{colored}");
+}

@@ -11,6 +11,7 @@ import pathlib
 import sys
 from collections import Counter, defaultdict
 
+from fixture.hostile import hostile_files
 from fixture.shop import ACME, DEFAULT, GLOBEX, SAME_ID_AS_THE_ONE_BEFORE, all_events, all_sagas
 from fixture.stores import STORES
 from fixture.values import compact
@@ -46,6 +47,16 @@ What they hold, besides ordinary documents:
   map; some events have none and inherit it;
 - running and completed sagas; old ones without `version`; owners absent, null, `__default__` and real, as a field
   and inside `stateJson`; one saga id under two types where the key allows it.
+
+## Hostile files
+
+In `hostile` every line must be refused, each for another reason (one reason needs two lines, and a line that is
+refused only because of its neighbour says `stream-refused`). `expected.csv` says which line for which reason; the
+ids in the lines say it too.
+
+| file | documents | flags |
+|---|---:|---|
+{hostile}
 """
 
 
@@ -63,8 +74,30 @@ def main(folder: pathlib.Path) -> None:
             write_map(folder / f"{layout}.tenants.csv", tenant_map)
             per_tenant = " | ".join(str(tenants[tenant]) for tenant in (ACME, GLOBEX, DEFAULT))
             rows.append(f"| `{layout}` | {len(documents)} | {streams} | {per_tenant} |")
-    text = README.format(rows="\n".join(rows), count=counts["mongodb-events"])
+    hostile = write_hostile(folder / "hostile")
+    text = README.format(rows="\n".join(rows), count=counts["mongodb-events"], hostile="\n".join(hostile))
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def write_hostile(folder: pathlib.Path) -> list[str]:
+    """Writes the files whose every line is refused; gives their rows for the README."""
+    folder.mkdir(exist_ok=True)
+    expected, rows = [("layout", "line", "reason")], []
+    for file in hostile_files():
+        path = folder / f"{file.layout}.ndjson"
+        path.write_bytes(b"".join(line + b"\n" for line in file.lines))
+        expected += [(file.layout, number, reason) for number, reason in enumerate(file.reasons, 1)]
+        flags = file.flags
+        if file.known:
+            name = f"{file.layout}.known.txt"
+            (folder / name).write_text("".join(f"{tenant}\n" for tenant in file.known), encoding="utf-8", newline="\n")
+            flags = f"{flags} {name}"
+        else:
+            write_map(folder / f"{file.layout}.tenants.csv", [("key", "tenant", "match"), *file.rows])
+            flags = f"{flags} {file.layout}.tenants.csv"
+        rows.append(f"| `{path.name}` | {len(file.lines)} | `{flags}` |")
+    write_map(folder / "expected.csv", expected)
+    return rows
 
 
 def events_of(store):

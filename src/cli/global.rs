@@ -39,7 +39,7 @@ pub(super) struct GlobalArgs {
     )]
     pub(super) log_level: LogLevel,
 
-    /// Whether there is colour; NO_COLOR is respected
+    /// Whether there is colour; `NO_COLOR` is respected
     #[arg(long, global = true, help_heading = "Output", value_name = "WHEN", default_value = "auto", value_parser = one_of(COLORS))]
     pub(super) color: ColorMode,
 }

@@ -18,11 +18,14 @@ pub(super) fn check_output(flag: &str, path: &Path) -> Result<()> {
         return Err(Error::usage(format!("{flag} needs the name of a file.")).hint("Name a file."));
     }
     if path.file_name().is_none() {
-        return Err(Error::usage(format!("{flag} {path:?} does not name a file.")).hint("Name a file."));
+        return Err(
+            Error::usage(format!("{flag} {} does not name a file.", path.display())).hint("Name a file.")
+        );
     }
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("part")) {
         return Err(Error::usage(format!(
-            "{flag} {path:?} ends in .part, which marks files that are not whole."
+            "{flag} {} ends in .part, which marks files that are not whole.",
+            path.display()
         ))
         .hint("Choose a name without .part."));
     }
@@ -51,7 +54,7 @@ pub(super) fn check_distinct(outputs: &[(&str, Option<&Path>)], inputs: &[(&str,
         let earlier = outputs.iter().take(index);
         let clash = earlier.chain(inputs).find(|(_, other)| !is_dash(other) && place(other) == place(path));
         if let Some((other, _)) = clash {
-            return Err(Error::usage(format!("{flag} and {other} are the same file {path:?}."))
+            return Err(Error::usage(format!("{flag} and {other} are the same file {}.", path.display()))
                 .hint("Choose different names."));
         }
     }

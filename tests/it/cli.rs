@@ -24,7 +24,7 @@ fn the_help_of_every_command_is_what_was_reviewed() {
     for arguments in helps {
         let (code, help, errors) = output(&arguments);
         assert_eq!((code, errors.as_str()), (Some(0), ""), "{arguments:?}");
-        all.push_str(&format!("$ rekey {}\n{help}\n", arguments.join(" ")));
+        all.extend(["$ rekey ", &arguments.join(" "), "\n", &help, "\n"]);
     }
     insta::assert_snapshot!(all);
 }

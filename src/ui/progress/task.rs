@@ -93,9 +93,9 @@ impl Task {
             over: Mutex::new(false),
             ended: Condvar::new(),
         });
-        let watched = Arc::clone(&shared);
+        let seen = Arc::clone(&shared);
         let watcher =
-            std::thread::Builder::new().name("progress".into()).spawn(move || watched.watch(display)).ok();
+            std::thread::Builder::new().name("progress".into()).spawn(move || seen.watch(display)).ok();
         Self { shared, watcher: Mutex::new(watcher) }
     }
 }

@@ -18,6 +18,6 @@ mod timestamp;
 pub mod value;
 
 pub use lines::Lines;
-pub(crate) use store_key::write_component;
+pub(crate) use store_key::write_key_value;
 pub use store_key::{DOCUMENT_ID, StoreKey, document_id, find_field};
 pub use store_kind::StoreKind;

@@ -98,6 +98,11 @@ impl Member {
         std::str::from_utf8(self.inner_name(line)).unwrap_or_default()
     }
 
+    /// The name's bytes in `line` without the quotes; `None` if it holds an escape.
+    pub(crate) fn plain_name_bytes<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
+        (!self.escaped_name).then(|| self.inner_name(line))
+    }
+
     /// The name's bytes in `line` with the quotes.
     pub(super) fn quoted_name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         slice(line, &self.name)

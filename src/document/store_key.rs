@@ -85,11 +85,26 @@ pub fn find_field<'t>(
 /// Appends one component of a key: the typed value of the field called `name`.
 ///
 /// Errors: those of [`StoreKey::of`].
-pub(crate) fn write_component(
+fn write_component(
     kind: StoreKind,
     name: &str,
     tape: &Tape,
     line: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    let value = if kind == StoreKind::Firestore { None } else { find_field(kind, tape, line, name)? };
+    write_key_value(kind, name, tape, line, value, out)
+}
+
+/// Appends one component of a key whose field has been found already (on Firestore it is not asked for).
+///
+/// Errors: those of [`StoreKey::of`].
+pub(crate) fn write_key_value(
+    kind: StoreKind,
+    name: &str,
+    tape: &Tape,
+    line: &[u8],
+    value: Option<&Member>,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
     if kind == StoreKind::Firestore {
@@ -97,7 +112,7 @@ pub(crate) fn write_component(
         write_quoted(&id, out);
         return Ok(());
     }
-    let value = match find_field(kind, tape, line, name)? {
+    let value = match value {
         Some(value) => value,
         // A partition key path that a document does not have is a value of its own.
         None if kind == StoreKind::CosmosDb && name != "id" => {

@@ -3,6 +3,7 @@
 mod found;
 mod inspect;
 mod limits;
+mod names;
 mod owner;
 mod plan;
 mod rewrite;

@@ -1,4 +1,5 @@
 use super::found::Found;
+use super::names::Names;
 use crate::check::Refusal;
 use crate::document::json::Tape;
 use crate::document::{DOCUMENT_ID, StoreKind};
@@ -10,8 +11,8 @@ use crate::layout::{FieldPath, FieldType, KeyPlace, Layout, When};
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub store: StoreKind,
-    /// The fields that are read; a field's slot is its position.
-    pub names: Vec<String>,
+    /// The fields that are read.
+    pub names: Names,
     id_slot: Option<usize>,
     /// Slot, and what the text there begins with.
     pub conditions: Vec<(usize, String)>,
@@ -25,7 +26,7 @@ pub(super) struct Plan {
     pub first_change: usize,
     pub sets: Vec<Set>,
     pub owners: Vec<(usize, FieldPath)>,
-    pub drop: Vec<String>,
+    pub drop: Names,
     pub limits: Vec<Limit>,
     pub max_bytes: u64,
     pub stream: Vec<usize>,
@@ -74,9 +75,9 @@ pub(super) struct Limit {
 
 impl Plan {
     pub fn new(layout: &Layout) -> Self {
-        let names: Vec<String> = layout.read_fields().into_iter().map(str::to_owned).collect();
+        let names = Names::new(layout.read_fields().into_iter().map(str::to_owned).collect());
         // Every name asked for here is one of those that are read.
-        let slot = |name: &str| names.iter().position(|known| known == name).unwrap_or(MAX_FIELDS);
+        let slot = |name: &str| names.slot(name).unwrap_or(MAX_FIELDS);
         let slots = |fields: &[String]| fields.iter().map(|name| slot(name)).collect();
         let fields = &layout.fields;
         let places: Vec<_> = layout.keys.iter().filter_map(|key| Place::new(key, slot(&key.at))).collect();
@@ -87,7 +88,7 @@ impl Plan {
         }
         Self {
             store: layout.store,
-            id_slot: names.iter().position(|name| name == DOCUMENT_ID),
+            id_slot: names.slot(DOCUMENT_ID),
             conditions: layout.conditions.iter().map(|it| (slot(&it.at), it.begins.clone())).collect(),
             texts: fields
                 .iter()
@@ -107,7 +108,7 @@ impl Plan {
                 .map(|set| Set { slot: slot(&set.at), value: set.value.clone(), when: set.when })
                 .collect(),
             owners: layout.owner.at.iter().map(|path| (slot(path.field()), path.clone())).collect(),
-            drop: layout.document.drop.clone(),
+            drop: Names::new(layout.document.drop.clone()),
             limits: layout
                 .limits
                 .iter()
@@ -133,7 +134,7 @@ impl Plan {
         let holder = self.store.fields(tape, line)?;
         let mut members = [None; MAX_FIELDS];
         for member in tape.members(holder) {
-            let slot = self.names.iter().position(|name| member.is_named(line, name));
+            let slot = self.names.find(member, line);
             if let Some(member_of_slot) = slot.and_then(|slot| members.get_mut(slot)) {
                 *member_of_slot = Some(member);
             }
@@ -146,7 +147,7 @@ impl Plan {
 
     /// The name of the field in a slot.
     pub fn name(&self, slot: usize) -> &str {
-        self.names.get(slot).map_or("", String::as_str)
+        self.names.get(slot)
     }
 
     /// The terms of the layout's own, still empty.

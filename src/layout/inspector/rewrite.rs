@@ -96,7 +96,7 @@ impl Inspector {
         let plan = &self.plan;
         if !plan.drop.is_empty() {
             // What a server writes itself stands at the top of the line: beside the fields, or among them.
-            let is_cut = |member: &Member| plan.drop.iter().any(|name| member.is_named(found.line, name));
+            let is_cut = |member: &Member| plan.drop.find(member, found.line).is_some();
             cut(found.tape.members(None), is_cut, &mut self.edits);
         }
     }

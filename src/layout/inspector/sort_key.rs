@@ -5,7 +5,7 @@ use super::found::Found;
 use crate::check::Refusal;
 use crate::document::json::Tape;
 use crate::document::text::write_quoted;
-use crate::document::{StoreKey, write_component};
+use crate::document::{StoreKey, write_key_value};
 use crate::key::order;
 
 /// Which of a document's values a key is made of.
@@ -94,7 +94,14 @@ impl Inspector {
             match self.changed_text(*slot, values) {
                 Some(text) if found.id_slot == Some(*slot) => write_quoted(text, out),
                 Some(text) => self.plan.store.write_text(text, out),
-                None => write_component(self.plan.store, self.plan.name(*slot), found.tape, found.line, out)?,
+                None => write_key_value(
+                    found.store,
+                    self.plan.name(*slot),
+                    found.tape,
+                    found.line,
+                    found.get(*slot),
+                    out,
+                )?,
             }
         }
         out.push(b']');

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Inspector;
@@ -45,7 +46,8 @@ impl Edit {
     /// Adds a member: on DynamoDB where the names' order asks for it, if they are in order; else last.
     pub fn add(found: &Found<'_, '_>, sorted: bool, name: &str, slot: usize, value: usize) -> Option<Self> {
         let mut members = found.tape.members(found.holder);
-        let behind = if sorted { members.find(|it| *it.name(found.line) > *name) } else { None };
+        let behind =
+            if sorted { members.find(|it| *name_bytes(it, found.line) > *name.as_bytes()) } else { None };
         if let Some(behind) = behind {
             let at = behind.name.start as usize;
             return Some(Self { span: at..at, with: With::MemberBefore(value, slot) });
@@ -84,7 +86,10 @@ pub(super) fn cut<'t>(
 
 /// Whether the names of a document's fields are in the order of their bytes.
 pub(super) fn is_sorted(found: &Found<'_, '_>) -> bool {
-    found.tape.members(found.holder).is_sorted_by(|a, b| a.name(found.line) <= b.name(found.line))
+    found
+        .tape
+        .members(found.holder)
+        .is_sorted_by(|a, b| name_bytes(a, found.line) <= name_bytes(b, found.line))
 }
 
 impl Inspector {
@@ -128,6 +133,14 @@ impl Inspector {
 
     fn value(&self, at: usize) -> &str {
         self.new.get(at).map_or("", String::as_str)
+    }
+}
+
+/// The bytes of a member's decoded name.
+fn name_bytes<'a>(member: &Member, line: &'a [u8]) -> Cow<'a, [u8]> {
+    match member.plain_name_bytes(line) {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(member.name(line).into_owned().into_bytes()),
     }
 }
 

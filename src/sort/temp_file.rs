@@ -116,6 +116,16 @@ mod tests {
     }
 
     #[test]
+    fn a_full_disk_names_the_folder_and_says_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = TempFile::create(dir.path()).unwrap();
+        let error = file.write_error(io::ErrorKind::StorageFull.into());
+        assert_eq!(error.kind(), crate::ErrorKind::File);
+        assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+        assert!(error.hints()[0].contains("--state-dir"));
+    }
+
+    #[test]
     fn a_missing_folder_is_a_file_error_that_names_it() {
         let error = TempFile::create(Path::new("/no/such/folder")).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::File);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::Write;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::{Error, ErrorKind};
 
@@ -25,6 +27,14 @@ fn read_named(name: &str, bytes: &[u8], max_line: usize) -> Result<Read> {
             .extend(chunk.lines().map(|line| (line.number, String::from_utf8(line.bytes.to_vec()).unwrap())));
     }
     Ok((lines, unterminated, reader.finish()?))
+}
+
+/// Reads `bytes` as a file called `name`, whatever its lines hold.
+fn read_bytes(name: &str, bytes: &[u8]) -> Result<Totals> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    LineReader::open_file(&path, None).finish()
 }
 
 fn read(bytes: &[u8]) -> Read {
@@ -233,4 +243,36 @@ fn a_reader_can_go_to_another_thread() {
     fn assert_send<T: Send>() {}
     assert_send::<LineReader>();
     assert_send::<Chunk>();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_the_bytes_are_reading_ends_in_lines_or_a_file_error(
+        bytes in prop::collection::vec(any::<u8>(), 0..4_000),
+        name in prop::sample::select(vec!["a.ndjson", "a.ndjson.gz", "a.ndjson.zst"]),
+        header in any::<bool>(),
+    ) {
+        let magic: &[u8] = match name {
+            "a.ndjson.gz" => &[0x1f, 0x8b, 8, 0],
+            "a.ndjson.zst" => &[0x28, 0xb5, 0x2f, 0xfd],
+            _ => b"{",
+        };
+        let bytes = if header { [magic, &bytes].concat() } else { bytes };
+        if let Err(error) = read_bytes(name, &bytes) {
+            prop_assert_eq!(error.kind(), ErrorKind::File);
+        }
+    }
+
+    #[test]
+    fn lines_are_cut_the_same_wherever_chunks_end(
+        lengths in prop::collection::vec(prop::sample::select(vec![0usize, 1, 5, 70_000, CHUNK_BYTES - 3, CHUNK_BYTES]), 1..12),
+        crlf in any::<bool>(),
+    ) {
+        let expected: Vec<_> = lengths.iter().map(|length| format!("{{{}}}", "x".repeat(*length))).collect();
+        let text = expected.join(if crlf { "\r\n" } else { "\n" });
+        let found: Vec<_> = lines(text.as_bytes()).into_iter().map(|line| line.1).collect();
+        prop_assert!(found == expected, "{lengths:?}");
+    }
 }

@@ -20,7 +20,7 @@ use crate::check::{Reason, Refusal};
 use crate::exit::ExitStatus;
 use crate::key::Escaping;
 use crate::options::{OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
-use crate::report::{Findings, NoticeCode, Outcome, RekeyReport};
+use crate::report::{Findings, NoticeCode, Outcome, RekeyReport, Report};
 use crate::rewrite::{
     Account, Collected, Collector, Lines, OrderedOutput, Pass, Preview, Rules, Side, StreamId, Written,
 };
@@ -174,14 +174,14 @@ impl Rewrite<'_> {
             staged.commit()?;
             let error = if stops { self.refusal(&account, &outputs) } else { prefix_refusal(&conflicts) };
             self.notices(&account);
-            return show::finish(&self, report, findings, ExitStatus::Done)
-                .map(|outcome| outcome.with_error(error));
+            let outcome = Outcome::done(Report::Rekey(report)).with_findings(findings);
+            return Ok(outcome.with_error(error));
         }
         let set_aside = account.refused;
         self.commit(&outputs, &account, written, refused_list, staged, &mut report)?;
         self.notices(&account);
         let exit = if set_aside > 0 { ExitStatus::Partial } else { ExitStatus::Done };
-        show::finish(&self, report, findings, exit)
+        Ok(Outcome::done(Report::Rekey(report)).with_findings(findings).and(exit))
     }
 
     /// Names the files and renames them, the manifest last.

@@ -1,13 +1,9 @@
 use std::path::PathBuf;
 
 use super::Rewrite;
-use crate::Result;
-use crate::exit::ExitStatus;
 use crate::options::OnRefused;
-use crate::report::{FindingsAccount, KeySample, Outcome, RekeyReport, Report};
+use crate::report::{KeySample, RekeyReport};
 use crate::rewrite::Account;
-use crate::ui::format::number;
-use crate::ui::{Align, Table};
 
 /// The result so far; the files are added when they are in their places.
 pub(super) fn report(rewrite: &Rewrite<'_>, account: &Account, preview: Option<PathBuf>) -> RekeyReport {
@@ -35,55 +31,4 @@ pub(super) fn report(rewrite: &Rewrite<'_>, account: &Account, preview: Option<P
         preview,
         ..RekeyReport::default()
     }
-}
-
-/// Prints the result for a person and hands it on.
-pub(super) fn finish(
-    rewrite: &Rewrite<'_>,
-    report: RekeyReport,
-    findings: FindingsAccount,
-    exit: ExitStatus,
-) -> Result<Outcome> {
-    let ui = rewrite.ui;
-    let verb = if report.dry_run { "would get" } else { "got" };
-    ui.heading(&format!(
-        "{} of {} documents {verb} a new key",
-        number(report.rekeyed),
-        number(report.documents)
-    ))?;
-    let mut table = Table::new([
-        ("tenant", Align::Left),
-        ("documents", Align::Right),
-        ("old key", Align::Left),
-        ("new key", Align::Left),
-    ]);
-    for (tenant, documents) in &report.tenants {
-        let samples: Vec<_> = report.samples.iter().filter(|sample| sample.tenant == *tenant).collect();
-        let column =
-            |of: fn(&KeySample) -> &str| samples.iter().map(|it| of(it)).collect::<Vec<_>>().join("\n");
-        let (old, new) = (column(|it| &it.old_key), column(|it| &it.new_key));
-        table.row([tenant.clone(), number(*documents), old, new]);
-    }
-    ui.table(&table)?;
-    for (label, documents) in [
-        ("already rekeyed, passed on", report.already_rekeyed),
-        ("out of scope", report.out_of_scope),
-        ("refused", report.refused),
-        ("set aside", report.set_aside),
-    ] {
-        if documents > 0 {
-            ui.line(&format!("{label}: {}", number(documents)))?;
-        }
-    }
-    for (reason, documents) in &report.reasons {
-        ui.line(&format!("  {reason}: {}", number(*documents)))?;
-    }
-    for (label, path) in
-        [("archive", &report.archive), ("manifest", &report.manifest), ("preview", &report.preview)]
-    {
-        if let Some(path) = path {
-            ui.line(&format!("{label}: {}", path.display()))?;
-        }
-    }
-    Ok(Outcome::done(Report::Rekey(report)).with_findings(findings).and(exit))
 }

@@ -41,6 +41,8 @@ pub(super) fn import(report: &ImportReport, ui: &Ui) -> Result<()> {
     if report.dry_run {
         ui.line("Nothing was written: this is a dry run.")?;
     }
+    let outcome_known = report.adds_up() || report.dry_run;
+    let outcomes = if outcome_known { outcomes } else { "nothing was written".into() };
     ui.line(&format!("{}: {outcomes}.", count(report.documents, "document")))?;
     match &report.set_aside_file {
         Some(file) => ui.facts(&[("set aside in", file.display().to_string())]),
@@ -98,6 +100,13 @@ mod tests {
             screen.text(),
             "Nothing was written: this is a dry run.\n5 documents: 3 to write, 2 in conflict.\n"
         );
+    }
+
+    #[test]
+    fn an_import_that_was_refused_says_that_nothing_was_written() {
+        let (ui, screen) = Ui::recording();
+        import(&ImportReport { documents: 5, ..ImportReport::default() }, &ui).unwrap();
+        assert_eq!(screen.text(), "5 documents: nothing was written.\n");
     }
 
     #[test]

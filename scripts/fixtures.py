@@ -50,8 +50,8 @@ What they hold, besides ordinary documents:
 
 ## Hostile files
 
-In `hostile` every line must be refused, each for another reason (one reason needs two lines, and a line that is
-refused only because of its neighbour says `stream-refused`). `expected.csv` says which line for which reason; the
+In `hostile` every line must be refused, each for another reason (a line that is refused only because of its
+neighbour says `stream-refused`). `expected.csv` says which line for which reason; the
 ids in the lines say it too.
 
 | file | documents | flags |

@@ -120,9 +120,7 @@ impl<'a> Rewrite<'a> {
         let outputs = Outputs::of(self.options);
         let lines = outputs.lines(&self.folder)?;
         let output = if learned.sort {
-            let halves = self.rules.layout.stream.first_version.filter(|_| self.rules.keeps_rekeyed());
-            let halves = halves.map(|first| (first, self.rules.allow_gaps));
-            OrderedOutput::sorted(lines, &self.folder, SORT_BUDGET, halves)
+            OrderedOutput::sorted(lines, &self.folder, SORT_BUDGET, &self.rules)
         } else {
             OrderedOutput::as_it_comes(lines)
         };

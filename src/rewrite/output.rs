@@ -4,6 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use super::rules::Rules;
 use super::stream::Output;
 use crate::archive::{ArchiveWriter, KeyMapWriter};
 use crate::check::{Reason, Refusal};
@@ -79,6 +80,7 @@ pub struct ByNewKey {
     payload: Vec<u8>,
     first_version: Option<i64>,
     allow_gaps: bool,
+    one_document: bool,
 }
 
 impl OrderedOutput {
@@ -93,15 +95,16 @@ impl OrderedOutput {
         })
     }
 
-    /// Sorts within `budget` bytes of memory, in `folder`. With `merged_versions` (the first version, and
-    /// whether gaps are allowed) the versions of each new stream are checked, since it may come in two halves.
-    pub fn sorted(lines: Lines, folder: &Path, budget: usize, merged_versions: Option<(i64, bool)>) -> Self {
+    /// Sorts within `budget` bytes of memory, in `folder`. Where rekeyed documents are kept, the versions of
+    /// each new stream are checked here, since it may come in two halves.
+    pub fn sorted(lines: Lines, folder: &Path, budget: usize, rules: &Rules) -> Self {
         Self::Sorted(ByNewKey {
             lines,
             sorter: Sorter::new(folder, budget),
             payload: Vec::new(),
-            first_version: merged_versions.map(|(first, _)| first),
-            allow_gaps: merged_versions.is_some_and(|(_, allow_gaps)| allow_gaps),
+            first_version: rules.layout.stream.first_version.filter(|_| rules.keeps_rekeyed()),
+            allow_gaps: rules.allow_gaps,
+            one_document: rules.has_one_document_a_stream(),
         })
     }
 
@@ -182,9 +185,9 @@ impl ByNewKey {
     }
 
     fn finish(self) -> Result<Written> {
-        let Self { mut lines, sorter, first_version, allow_gaps, .. } = self;
+        let Self { mut lines, sorter, first_version, allow_gaps, one_document, .. } = self;
         let mut sorted = sorter.finish()?;
-        let mut meeting = Meeting { first_version, allow_gaps, ..Meeting::default() };
+        let mut meeting = Meeting { first_version, allow_gaps, one_document, ..Meeting::default() };
         while let Some((key, payload)) = sorted.next()? {
             let document = SortedDocument::read(payload)?;
             if meeting.is_new(key, &document) && meeting.refused.is_empty() {
@@ -234,6 +237,7 @@ impl<'a> SortedDocument<'a> {
 struct Meeting {
     first_version: Option<i64>,
     allow_gaps: bool,
+    one_document: bool,
     key: Vec<u8>,
     stream_len: usize,
     legacy: StreamId,
@@ -247,10 +251,10 @@ struct Meeting {
 impl Meeting {
     /// Takes the next document; `false` if it was there already as its twin.
     fn is_new(&mut self, key: &[u8], document: &SortedDocument<'_>) -> bool {
-        let same_document = self.body.is_some() && self.key == key;
         let same_stream = self.body.is_some()
             && self.stream_len == document.stream_len
             && self.key.get(..self.stream_len) == key.get(..document.stream_len);
+        let same_document = same_stream && (self.one_document || self.key == key);
         let twin = same_document && self.kept != document.kept && self.body == Some(document.body);
         // Two halves of one stream, one moved earlier, may meet; two legacy streams may not.
         let halves = self.kept != document.kept;

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::stream::RefusedDocument;
 use crate::check::Reason;
+use crate::document::json::Tape;
 use crate::{Error, Result};
 
 /// One line of the list of refused documents.
@@ -21,14 +22,16 @@ struct Entry<'a> {
     /// The whole document as it stands in the archive.
     #[serde(skip_serializing_if = "Option::is_none")]
     document: Option<&'a RawValue>,
-    /// The whole line, where it is not JSON.
+    /// The whole line, where it is not strict JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     line_base64: Option<String>,
 }
 
 /// Writes one refused document to `out`, whole if its line is given.
 pub fn write_entry(refused: &RefusedDocument, line: Option<&[u8]>, out: &mut Vec<u8>) -> Result<()> {
-    let document = line.and_then(|line| serde_json::from_slice::<&RawValue>(line).ok());
+    // A raw value may hold lone surrogates or a name twice: what other readers would stumble over goes as base64.
+    let strict = line.filter(|line| Tape::new().read(line).is_ok());
+    let document = strict.and_then(|line| serde_json::from_slice::<&RawValue>(line).ok());
     let entry = Entry {
         line: refused.line,
         key: &refused.key,

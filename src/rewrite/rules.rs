@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::output::{StreamId, stream_id};
 use crate::check::Refusal;
 use crate::key::Escaping;
-use crate::layout::{Layout, StoredOwner};
+use crate::layout::{DocumentKind, Layout, StoredOwner};
 
 /// Everything that decides what becomes of a document; shared by all threads of a run.
 #[derive(Clone)]
@@ -43,6 +43,11 @@ impl Rules {
     /// Why an earlier pass refused the stream, if it did.
     pub fn refused_before(&self, stream: &[u8]) -> Option<&Refusal> {
         if self.refused_streams.is_empty() { None } else { self.refused_streams.get(&stream_id(stream)) }
+    }
+
+    /// Whether a stream is one document, as a saga is, so that its version is not part of its key.
+    pub fn has_one_document_a_stream(&self) -> bool {
+        self.layout.kind == DocumentKind::Sagas
     }
 
     /// Whether streams of `tenant` are to be moved.

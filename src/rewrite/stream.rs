@@ -2,6 +2,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::document::{DocumentRewriter, Reading};
+use super::output::collision;
 use super::rules::Rules;
 use super::versions::VersionRun;
 use super::worker::Fragment;
@@ -187,6 +188,7 @@ pub struct OpenStream {
     first_document: usize,
     versions: VersionRun,
     last_version: Option<i64>,
+    last_key: Vec<u8>,
     tenant: Option<String>,
     undecided: bool,
     kept: u64,
@@ -212,6 +214,7 @@ impl OpenStream {
             first_document: 0,
             versions: VersionRun::default(),
             last_version: None,
+            last_key: Vec::new(),
             tenant: self.tenant.clone(),
             undecided: false,
             kept: 0,
@@ -306,6 +309,7 @@ impl StreamRewriter {
             first_document: out.documents.len(),
             versions: VersionRun::default(),
             last_version: None,
+            last_key: Vec::new(),
             tenant: None,
             undecided: false,
             kept: 0,
@@ -408,7 +412,7 @@ impl StreamRewriter {
         if let Some(refusal) = self.rules.refused_before(&open.stream) {
             return Ok(Err(refusal.clone()));
         }
-        if let Err(refusal) = self.check_version(open) {
+        if let Err(refusal) = self.check_version(open).and_then(|()| self.check_key(open)) {
             return Ok(Err(refusal));
         }
         if self.reads_documents || open.undecided {
@@ -447,6 +451,19 @@ impl StreamRewriter {
             return Ok(());
         }
         open.versions.push(version, first, self.rules.allow_gaps)
+    }
+
+    /// Refuses a second document under one key; in order, the two stand side by side.
+    fn check_key(&self, open: &mut OpenStream) -> Result<(), Refusal> {
+        let key = self.document.order_key();
+        let is_repeated = if self.rules.has_one_document_a_stream() {
+            !open.last_key.is_empty()
+        } else {
+            open.last_key == key
+        };
+        open.last_key.clear();
+        open.last_key.extend_from_slice(key);
+        if is_repeated { Err(collision()) } else { Ok(()) }
     }
 
     fn decide(&mut self) -> Result<Result<String, Refusal>> {

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::Layout;
 use crate::document::StoreKind;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 macro_rules! builtin {
     ($($name:literal),* $(,)?) => {
@@ -46,8 +46,9 @@ impl Layout {
     /// for a layout of another store than `store`.
     pub fn resolve(text: &str, store: Option<StoreKind>) -> Result<Self> {
         let layout = if is_file_name(text) {
-            let content =
-                std::fs::read_to_string(text).map_err(|error| Error::io("read the layout", text, error))?;
+            let content = std::fs::read_to_string(text).map_err(|error| {
+                Error::caused(ErrorKind::Usage, format!("Cannot read the layout {text:?}"), error)
+            })?;
             Self::parse(&content, text)?
         } else {
             let full_name = full_name(text, store)?;
@@ -150,6 +151,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_named() {
         let error = Layout::resolve("no/such.toml", None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("no/such.toml"), "{error}");
     }
 }

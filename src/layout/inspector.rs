@@ -53,7 +53,7 @@ impl Inspector {
         }
     }
 
-    /// Whether a document rewritten so far held a term that the two escapings write differently. Until then
+    /// Whether a document rewritten or carried over so far held a term that the two escapings write differently. Until then
     /// manifests record the escaping as `unneeded`.
     pub fn escaping_mattered(&self) -> bool {
         self.escaping_mattered

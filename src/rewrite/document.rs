@@ -171,7 +171,7 @@ impl DocumentRewriter {
                 format!("the key carries the tenant {stored:?}, the rule assigns {tenant:?}"),
             ));
         }
-        self.inspector.carry_over(&self.tape, line, &mut out.lines)?;
+        self.inspector.carry_over(&self.tape, line, &self.identity, &mut out.lines)?;
         Ok(true)
     }
 

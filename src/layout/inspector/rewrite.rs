@@ -27,28 +27,39 @@ impl Inspector {
     ) -> Result<(), Refusal> {
         check_rewritable(identity, tenant, owner)?;
         let found = self.plan.find(tape, line)?;
-        self.render(&identity.terms(tenant))?;
+        let escaping_matters = self.render(&identity.terms(tenant))?;
         self.check_limits(&found)?;
         self.plan_edits(&found);
         let start = out.len();
         self.splice(line, out);
-        self.check_size(out.get(start..).unwrap_or_default()).inspect_err(|_| out.truncate(start))
+        self.check_size(out.get(start..).unwrap_or_default()).inspect_err(|_| out.truncate(start))?;
+        self.escaping_mattered |= escaping_matters;
+        Ok(())
     }
 
     /// Appends a document that is rekeyed already as it is, without what a server writes itself.
     ///
     /// # Errors
     /// A document whose fields are not found.
-    pub fn carry_over(&mut self, tape: &Tape, line: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub fn carry_over(
+        &mut self,
+        tape: &Tape,
+        line: &[u8],
+        identity: &Identity,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         let found = self.plan.find(tape, line)?;
+        let terms = identity.terms(identity.tenant().unwrap_or_default());
+        self.escaping_mattered |= self.plan.places.iter().any(|place| place.rekeyed.escaping_matters(&terms));
         self.edits.clear();
         self.plan_cuts(&found);
         self.splice(line, out);
         Ok(())
     }
 
-    /// Renders what the places and the set fields will hold.
-    fn render(&mut self, terms: &Terms<'_>) -> Result<(), Refusal> {
+    /// Renders what the places and the set fields will hold; tells whether the escaping mattered.
+    fn render(&mut self, terms: &Terms<'_>) -> Result<bool, Refusal> {
+        let mut escaping_matters = false;
         let places = self.plan.places.iter().map(|place| &place.rekeyed);
         let sets = self.plan.sets.iter().map(|set| &set.value);
         for (template, new) in places.chain(sets).zip(&mut self.new) {
@@ -56,11 +67,11 @@ impl Inspector {
                 Some(escaping) => escaping,
                 None => check_unneeded(template, terms)?,
             };
-            self.escaping_mattered |= template.escaping_matters(terms);
+            escaping_matters |= template.escaping_matters(terms);
             new.clear();
             template.render(terms, escaping, new);
         }
-        Ok(())
+        Ok(escaping_matters)
     }
 
     fn plan_edits(&mut self, found: &Found<'_, '_>) {

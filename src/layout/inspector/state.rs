@@ -20,43 +20,44 @@ impl<'a> StateReader<'_, '_, 'a> {
     pub fn read(mut self, into: &mut Identity) -> Result<(), Refusal> {
         let plan = self.plan;
         let unread = |bare: &&Bare| bare.slot.is_none_or(|slot| self.found.get(slot).is_none());
-        let known = match plan.bare.as_ref().filter(unread) {
-            None => self.holds_legacy(into)? || self.read_tenant(plan.first_change, None, into)?,
-            Some(bare) => self.read_bare(bare, into)?,
-        };
-        if known { Ok(()) } else { Err(self.mismatch(into)?) }
+        if let Some(bare) = plan.bare.as_ref().filter(unread) {
+            return self.read_bare(bare, into);
+        }
+        if self.is_legacy(into)? || self.read_tenant(plan.first_change, None, into)? {
+            return Ok(());
+        }
+        Err(self.mismatch(into)?)
     }
 
     /// A key that can be taken apart into a tenant and the rest is rekeyed; any other is the term itself.
-    fn read_bare(&mut self, bare: &Bare, into: &mut Identity) -> Result<bool, Refusal> {
+    fn read_bare(&mut self, bare: &Bare, into: &mut Identity) -> Result<(), Refusal> {
         if self.read_tenant(bare.place, Some(&bare.term), into)? {
-            return Ok(true);
+            return Ok(());
         }
-        let Some(place) = self.plan.places.get(bare.place) else { return Ok(false) };
+        let Some(place) = self.plan.places.get(bare.place) else { return Ok(()) };
         let key = self.text(place)?;
         let is_bare = |term: &Term| *term == bare.term;
         let unknown = |term: &Term| *term == Term::Tenant || is_bare(term);
         if self.escaping == Some(Escaping::Escaped)
             && place.rekeyed.solve(&key, &into.terms(""), Escaping::Raw, unknown, self.scratch).is_some()
         {
-            // A key of the release that joins terms as they are: the other one would take it for legacy.
-            return Ok(false);
+            // The release that escapes terms cannot find it, and its probe takes it for rekeyed.
+            let detail = format!("The key {key:?} is rekeyed, but its terms are not escaped.");
+            return Err(Refusal::new(Reason::KeyMismatch, detail));
         }
-        match place.legacy.solve(&key, &into.terms(""), Escaping::Raw, is_bare, self.scratch) {
-            Some(solution) => into.set(&bare.term, &solution.first),
-            None => return Ok(false),
+        into.set(&bare.term, "");
+        if let Some(term) = place.legacy.solve(&key, &into.terms(""), Escaping::Raw, is_bare, self.scratch) {
+            into.set(&bare.term, &term.first);
         }
-        self.holds_legacy(into)
+        if self.is_legacy(into)? { Ok(()) } else { Err(self.mismatch(into)?) }
     }
 
-    fn holds_legacy(&mut self, into: &mut Identity) -> Result<bool, Refusal> {
-        into.state = KeyState::Legacy;
-        for place in &self.plan.places {
-            if !self.holds(place, None, "", into)? {
-                return Ok(false);
-            }
+    fn is_legacy(&mut self, into: &mut Identity) -> Result<bool, Refusal> {
+        let legacy = self.all_hold(None, "", into)?;
+        if legacy {
+            into.state = KeyState::Legacy;
         }
-        Ok(true)
+        Ok(legacy)
     }
 
     /// Solves one place for its tenant (and the bare term) and looks whether every place agrees.
@@ -74,7 +75,7 @@ impl<'a> StateReader<'_, '_, 'a> {
                 continue;
             };
             set_bare(bare, &solution, into);
-            if !self.all_hold(*escaping, &solution.first, into)? {
+            if !self.all_hold(Some(*escaping), &solution.first, into)? {
                 continue;
             }
             match &reading {
@@ -88,16 +89,21 @@ impl<'a> StateReader<'_, '_, 'a> {
         Ok(true)
     }
 
-    fn all_hold(&mut self, escaping: Escaping, tenant: &str, into: &Identity) -> Result<bool, Refusal> {
+    /// Whether every place holds what the fields say: the legacy key, or the one joined as `rekeyed`.
+    fn all_hold(
+        &mut self,
+        rekeyed: Option<Escaping>,
+        tenant: &str,
+        identity: &Identity,
+    ) -> Result<bool, Refusal> {
         for place in &self.plan.places {
-            if !self.holds(place, Some(escaping), tenant, into)? {
+            if !self.holds(place, rekeyed, tenant, identity)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether a place holds what the fields say: the legacy key, or the one joined with `rekeyed`.
     fn holds(
         &mut self,
         place: &Place,
@@ -120,9 +126,11 @@ impl<'a> StateReader<'_, '_, 'a> {
         self.found.required_text(place.slot, self.plan.name(place.slot))
     }
 
-    /// Words for a key that is neither; names the first place that is not the legacy key.
+    /// Words for a key that is neither; names the first place that is not the legacy key, those first that
+    /// are the same in both.
     fn mismatch(&mut self, identity: &Identity) -> Result<Refusal, Refusal> {
-        for place in &self.plan.places {
+        let places = &self.plan.places;
+        for place in places.iter().filter(|it| !it.changes).chain(places.iter().filter(|it| it.changes)) {
             if self.holds(place, None, "", identity)? {
                 continue;
             }
@@ -140,9 +148,8 @@ impl<'a> StateReader<'_, '_, 'a> {
             };
             return Ok(Refusal::new(Reason::KeyMismatch, detail));
         }
-        let place = self.plan.places.first().map(|place| self.text(place)).transpose()?.unwrap_or_default();
-        let detail = format!("The key {place:?} begins like a rekeyed one, but its terms are not escaped.");
-        Ok(Refusal::new(Reason::KeyMismatch, detail))
+        // Every place holds what the fields say, so that this is not asked.
+        Ok(Refusal::new(Reason::KeyMismatch, "The key is not what the document's own fields say."))
     }
 }
 

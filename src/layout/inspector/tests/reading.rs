@@ -32,6 +32,8 @@ fn a_type_called_t_does_not_make_a_key_rekeyed() {
 fn terms_are_read_and_the_mismatch_names_what_the_fields_say() {
     let identity = inspected("cosmosdb-events", None, &cosmosdb_event("Order:42:10", "Order:42")).unwrap();
     assert_eq!((&*identity.type_name, &*identity.id, identity.version), ("Order", "42", Some(10)));
+    let refusal = inspected("mongodb-events", ESCAPED, &mongodb_event("t:a:b:c")).unwrap_err();
+    assert_eq!(refusal.detail, r#"The key "t:a:b:c" is rekeyed, but its terms are not escaped."#);
     let refusal = inspected("cosmosdb-events", None, &cosmosdb_event("Order:43:10", "Order:42")).unwrap_err();
     assert!(refusal.detail.contains(r#""id" is "Order:43:10""#), "{refusal}");
     assert!(refusal.detail.contains(r#""Order:42:10""#), "{refusal}");
@@ -184,4 +186,50 @@ fn a_stream_is_called_in_a_tenant_map_as_it_is_in_the_legacy_store() {
         Inspector::new(&layout(name), RAW).map_key(&identity, &mut key);
         assert_eq!(key, expected, "{name}");
     }
+}
+
+#[test]
+fn lines_that_are_not_the_store_s_lossless_form_are_refused() {
+    for (name, line, reason) in [
+        ("mongodb-events", r#"{"$rawBson":"AAAA"}"#.to_owned(), Reason::EscapeRecord),
+        ("mongodb-events", mongodb_event("A-1").replace(r#"{"$numberLong":"3"}"#, "3"), Reason::NotLossless),
+        ("dynamodb-events", r#"{"pk":{"S":"x"}}"#.to_owned(), Reason::NotLossless),
+        ("firestore-events", r#"{"name":"p/c/x"}"#.to_owned(), Reason::NotLossless),
+        (
+            "firestore-sagas",
+            r#"{"fields":{"sagaId":{"stringValue":"1"},"sagaType":{"stringValue":"S"}}}"#.to_owned(),
+            Reason::FieldMissing,
+        ),
+    ] {
+        assert_eq!(state(name, RAW, &line), Err(reason), "{line}");
+    }
+}
+
+#[test]
+fn the_stream_is_told_by_what_is_stored_and_a_mongodb_one_by_its_type_too() {
+    let stream = |name, line: &str| {
+        let mut key = Vec::new();
+        let inspector = Inspector::new(&layout(name), None);
+        let length = inspector.order_key(&tape(line), line.as_bytes(), &mut key).unwrap();
+        key.truncate(length);
+        key
+    };
+    let order = mongodb_event("A-1");
+    let invoice = order.replace("Order", "Invoice");
+    assert_ne!(stream("mongodb-events", &order), stream("mongodb-events", &invoice));
+    assert_eq!(stream("mongodb-events", &order), stream("mongodb-events", &order.replace("\"3\"", "\"4\"")));
+    assert_ne!(stream("mongodb-events", &order), stream("mongodb-events", &mongodb_event("t:acme:A-1")));
+    // What would be refused sorts all the same.
+    assert!(!stream("mongodb-events", r#"{"_id":{"$numberInt":"1"},"version":"x"}"#).is_empty());
+}
+
+#[test]
+fn a_rekeyed_document_is_carried_over_without_what_the_server_wrote() {
+    let line = cosmosdb_event("t:a:b:Order:42:10", "t:a:b:Order:42");
+    let mut inspector = Inspector::new(&layout("cosmosdb-events"), RAW);
+    let (tape, mut identity, mut out) = (tape(&line), Identity::default(), Vec::new());
+    inspector.inspect(&tape, line.as_bytes(), &mut identity).unwrap();
+    inspector.carry_over(&tape, line.as_bytes(), &identity, &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), line.replace(r#","_etag":"\"0\"","_ts":1"#, ""));
+    assert!(inspector.escaping_mattered());
 }

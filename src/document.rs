@@ -5,7 +5,7 @@
 
 mod base64_text;
 pub mod canonical;
-mod decimal;
+pub(crate) mod decimal;
 mod double;
 pub mod json;
 mod lines;
@@ -18,6 +18,6 @@ mod timestamp;
 pub mod value;
 
 pub use lines::Lines;
-pub(crate) use store_key::write_key_value;
 pub use store_key::{DOCUMENT_ID, StoreKey, document_id, find_field};
+pub(crate) use store_key::{write_compact, write_key_value};
 pub use store_kind::StoreKind;

@@ -11,7 +11,6 @@ mod rekey;
 mod restore;
 mod verify;
 
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 pub use demo::DemoOptions;
@@ -22,33 +21,7 @@ pub use rekey::{AlreadyRekeyed, RekeyOptions, TenantRuleChoice};
 pub use restore::RestoreOptions;
 pub use verify::{ProbeStreams, VerifyOptions};
 
-use crate::stores::address::StoreAddress;
-
-/// A collection, table or container and how fast it may be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreOptions {
-    /// Where the store is.
-    pub address: StoreAddress,
-    /// The collection, table or container.
-    pub collection: String,
-    /// How fast the store may be used.
-    pub rates: Rates,
-}
-
-/// Upper bounds on the use of a store; `None` leaves it to the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rates {
-    /// DynamoDB read capacity units a second.
-    pub max_rcu: Option<NonZeroU32>,
-    /// DynamoDB write capacity units a second.
-    pub max_wcu: Option<NonZeroU32>,
-    /// Cosmos DB request units a second.
-    pub max_ru: Option<NonZeroU32>,
-    /// Documents written a second, on any store.
-    pub max_writes_per_second: Option<NonZeroU32>,
-    /// Requests in flight at one time.
-    pub concurrency: Option<NonZeroU32>,
-}
+pub use crate::stores::connect::{Rates, StoreOptions};
 
 /// A layout by name or file, with the names that users of the framework may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

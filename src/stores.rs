@@ -5,10 +5,21 @@
 //! flags inside an adapter. [`connect`] alone turns an address into a collection.
 
 pub mod address;
+pub mod connect;
 mod description;
+pub mod dry_run;
+pub mod embedded;
 mod error;
+#[cfg(any(test, feature = "faults"))]
+pub mod faults;
+pub mod guard;
+pub mod lookup;
+pub mod outcome;
 mod question;
+mod reads_through;
+pub mod retry;
 mod scan;
+pub mod throttle;
 mod write;
 
 use async_trait::async_trait;
@@ -16,6 +27,7 @@ use async_trait::async_trait;
 pub use address::StoreAddress;
 pub use description::{
     CollectionSpec, Description, Index, KeyField, Remark, Subscribers, TimeToLive, collection_noun,
+    store_key_fields,
 };
 pub use error::{StoreError, StoreErrorKind, StoreResult};
 pub use question::{FrameworkQuery, LegacyProbe};
@@ -29,6 +41,9 @@ use crate::document::{Lines, StoreKey, StoreKind};
 pub trait CollectionReader: Send + Sync {
     /// The database kind.
     fn kind(&self) -> StoreKind;
+
+    /// The collection's name.
+    fn name(&self) -> &str;
 
     /// Where the collection is, for a person: the resolved host, account, project or file, the database
     /// and the collection; never a secret.

@@ -18,7 +18,7 @@ pub(super) fn is_plain_integer(text: &[u8]) -> bool {
 ///
 /// Borrowed from its text, whatever the size of its exponent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decimal<'a> {
+pub(crate) struct Decimal<'a> {
     negative: bool,
     /// The digits before and behind the decimal point of the text; empty for zero.
     head: &'a [u8],
@@ -31,7 +31,7 @@ impl<'a> Decimal<'a> {
     ///
     /// More is read than JSON allows (`007`, `+1`, `.5`, `1.`). `None` if the text is no such number or
     /// its exponent has more than 30 digits.
-    pub(super) fn parse(text: &'a str) -> Option<Self> {
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let (negative, rest) = sign(text.as_bytes());
         let (mantissa, exponent) = match rest.iter().position(|byte| matches!(byte, b'e' | b'E')) {
             Some(at) => (&rest[..at], exponent(&rest[at + 1..])?),
@@ -69,33 +69,38 @@ impl<'a> Decimal<'a> {
     }
 
     /// Whether the number is zero, of either sign.
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.head.is_empty() && self.tail.is_empty()
     }
 
+    /// The digits, without zeros at either end; none for zero.
+    pub(crate) fn digits(&self) -> impl Iterator<Item = u8> {
+        self.head.iter().chain(self.tail).copied()
+    }
+
     /// How many digits the number has, without zeros at either end.
-    pub(super) fn significant_digits(&self) -> usize {
+    pub(crate) fn significant_digits(&self) -> usize {
         self.head.len() + self.tail.len()
     }
 
     /// The power of ten of the place before the first significant digit: 1 for 7, 0 for 0.7.
-    pub(super) fn point(&self) -> i128 {
+    pub(crate) fn point(&self) -> i128 {
         self.point
     }
 
     /// Whether the number has a minus sign.
-    pub(super) fn is_negative(&self) -> bool {
+    pub(crate) fn is_negative(&self) -> bool {
         self.negative
     }
 
     /// The number without its minus sign if it is zero.
-    pub(super) fn unsigned_zero(mut self) -> Self {
+    pub(crate) fn unsigned_zero(mut self) -> Self {
         self.negative &= !self.is_zero();
         self
     }
 
     /// The number as an integer, if it is one and fits.
-    pub(super) fn to_integer(self) -> Option<i64> {
+    pub(crate) fn to_integer(self) -> Option<i64> {
         let zeros = self.point - length(self.head) - length(self.tail);
         if self.is_zero() {
             return Some(0);
@@ -115,7 +120,7 @@ impl<'a> Decimal<'a> {
     ///
     /// The form is itself a JSON number of exactly this value, so that two values never share one: `120`,
     /// `-0.5`, and with an integer mantissa where that would need more than 40 digits (`12e400`).
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         if self.negative {
             out.push(b'-');
         }

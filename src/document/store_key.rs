@@ -180,7 +180,7 @@ fn write_scalar(line: &[u8], value: &Member, out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// Appends a valid JSON value without white space and with every string in its canonical escapes.
-fn write_compact(value: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn write_compact(value: &[u8], out: &mut Vec<u8>) {
     let mut rest = value;
     while let Some((&byte, after)) = rest.split_first() {
         if byte == b'"' {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::StoreKind;
+use crate::document::{DOCUMENT_ID, StoreKind};
 
 /// What a collection, table or container is, as far as the store tells.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -84,12 +84,24 @@ pub struct Remark {
 }
 
 /// What a new collection must have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectionSpec {
     /// The key fields, as in [`Description::key_fields`].
     pub key_fields: Vec<KeyField>,
     /// The indexes to build.
     pub indexes: Vec<Index>,
+}
+
+/// The names of the fields that make the key of a document, in the order of a
+/// [`StoreKey`](crate::document::StoreKey); `key_fields` are those of the collection.
+pub fn store_key_fields(kind: StoreKind, key_fields: &[KeyField]) -> Vec<&str> {
+    let schema = key_fields.iter().map(|field| field.name.as_str());
+    match kind {
+        StoreKind::MongoDb => vec!["_id"],
+        StoreKind::DynamoDb => schema.collect(),
+        StoreKind::Firestore => vec![DOCUMENT_ID],
+        StoreKind::CosmosDb => schema.chain(["id"]).collect(),
+    }
 }
 
 /// What a collection is called in a store's own words.

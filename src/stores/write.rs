@@ -3,6 +3,11 @@
 use super::error::{StoreError, StoreErrorKind};
 use crate::document::StoreKey;
 
+/// The failure of a document that the store's answer leaves out.
+pub(super) fn unanswered() -> StoreError {
+    StoreError::new(StoreErrorKind::UnknownOutcome, "The store gave no answer for a document")
+}
+
 /// Bounds of one write call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchLimits {
@@ -38,6 +43,12 @@ impl Created {
             Self::Failed(error) => Some(error.kind),
             _ => None,
         }
+    }
+}
+
+impl From<StoreError> for Created {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
     }
 }
 
@@ -81,5 +92,11 @@ impl Guarded {
             Self::Failed(error) => Some(error.kind),
             _ => None,
         }
+    }
+}
+
+impl From<StoreError> for Guarded {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
     }
 }

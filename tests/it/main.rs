@@ -5,6 +5,7 @@
 
 mod cli;
 mod collision;
+mod conformance;
 mod docs;
 mod fixtures;
 mod hostile;

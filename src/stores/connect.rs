@@ -1,0 +1,139 @@
+//! The one place that turns an address into a collection, and so the one that knows every store.
+
+use std::num::NonZeroU32;
+
+use super::address::{EmbeddedAddress, StoreAddress};
+use super::embedded::{Access, EmbeddedCollection};
+use super::retry::{Retry, RetryPolicy};
+use super::throttle::Throttle;
+use super::{Collection, CollectionReader, StoreErrorKind};
+use crate::{Error, Result};
+
+/// A collection, table or container and how fast it may be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// Where the store is.
+    pub address: StoreAddress,
+    /// The collection, table or container.
+    pub collection: String,
+    /// How fast the store may be used.
+    pub rates: Rates,
+}
+
+/// Upper bounds on the use of a store; `None` leaves it to the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// DynamoDB read capacity units a second.
+    pub max_rcu: Option<NonZeroU32>,
+    /// DynamoDB write capacity units a second.
+    pub max_wcu: Option<NonZeroU32>,
+    /// Cosmos DB request units a second.
+    pub max_ru: Option<NonZeroU32>,
+    /// Documents written a second, on any store.
+    pub max_writes_per_second: Option<NonZeroU32>,
+    /// Requests in flight at one time.
+    pub concurrency: Option<NonZeroU32>,
+}
+
+/// Opens a collection for reading; nothing in the store changes.
+///
+/// Errors: a usage error for a place that does not exist and for a store without an adapter in this build,
+/// a store error for one that cannot be reached. Whether the *collection* is there, its description tells.
+pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReader>> {
+    let reader: Box<dyn CollectionReader> = match &store.address {
+        StoreAddress::Embedded(address) => Box::new(embedded(address, store, Access::Read).await?),
+        StoreAddress::MongoDb(_)
+        | StoreAddress::DynamoDb(_)
+        | StoreAddress::Firestore(_)
+        | StoreAddress::CosmosDb(_) => return Err(without_adapter(&store.address)),
+    };
+    Ok(Box::new(Retry::new(reader, RetryPolicy::default())))
+}
+
+/// Opens a collection for reading and writing. With `create` a place that does not exist is made (the file
+/// of embedded storage); the collection itself is made by its
+/// [`create_collection`](super::CollectionWriter::create_collection).
+///
+/// Errors: as [`open_reader`].
+pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collection>> {
+    let access = if create { Access::Create } else { Access::Write };
+    let opened: Box<dyn Collection> = match &store.address {
+        StoreAddress::Embedded(address) => Box::new(embedded(address, store, access).await?),
+        StoreAddress::MongoDb(_)
+        | StoreAddress::DynamoDb(_)
+        | StoreAddress::Firestore(_)
+        | StoreAddress::CosmosDb(_) => return Err(without_adapter(&store.address)),
+    };
+    let throttled = match store.rates.max_writes_per_second {
+        Some(rate) => Box::new(Throttle::new(opened, rate)) as Box<dyn Collection>,
+        None => opened,
+    };
+    Ok(Box::new(Retry::new(throttled, RetryPolicy::default())))
+}
+
+async fn embedded(
+    address: &EmbeddedAddress,
+    store: &StoreOptions,
+    access: Access,
+) -> Result<EmbeddedCollection> {
+    EmbeddedCollection::open(address, &store.collection, access).await.map_err(|error| {
+        let is_missing = error.kind == StoreErrorKind::NotFound;
+        let error = Error::from(error);
+        match access {
+            Access::Write if is_missing => error.hint("Pass --create-target to make the file."),
+            Access::Read if is_missing => error.hint("Check the path; a source is never made."),
+            _ => error,
+        }
+    })
+}
+
+/// An adapter puts an arm of its own into the two matches above, behind its cargo feature.
+fn without_adapter(address: &StoreAddress) -> Error {
+    let kind = address.kind();
+    Error::usage(format!(
+        "This build of rekey has no adapter for {}, so {address} cannot be opened",
+        kind.title()
+    ))
+    .hint(format!(
+        "Work on archives, or rehearse on embedded storage that stands for it: embedded:FILE?as={kind}."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::stores::CollectionSpec;
+
+    fn store(address: &str) -> StoreOptions {
+        let address = StoreAddress::parse(address).unwrap();
+        StoreOptions { address, collection: "events".to_owned(), rates: Rates::default() }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_not_there_is_a_usage_error_unless_it_is_to_be_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.redb").display().to_string();
+        let store = store(&format!("embedded:{file}?as=mongodb"));
+        for error in [open_reader(&store).await.err(), open(&store, false).await.err()] {
+            let error = error.unwrap();
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.to_string().contains(&file), "{error}");
+            assert_eq!(error.hints().len(), 1);
+        }
+        let made = open(&store, true).await.unwrap();
+        made.create_collection(&CollectionSpec::default()).await.unwrap();
+        assert!(open_reader(&store).await.unwrap().describe().await.is_ok());
+    }
+
+    #[cfg(not(feature = "mongodb"))]
+    #[tokio::test]
+    async fn a_store_without_an_adapter_is_a_usage_error_that_shows_no_secret() {
+        let store = store("mongodb://ops:S3CRET@db/excalibur");
+        for error in [open_reader(&store).await.err(), open(&store, true).await.err()] {
+            let error = error.unwrap();
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.to_string().contains("MongoDB") && !format!("{error:?}").contains("S3CRET"));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A collection that is only looked at: it says what writes would come to, and has no way to write.
+
+use async_trait::async_trait;
+
+use super::reads_through::ReadsThrough;
+use super::{
+    BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description, Guarded,
+    GuardedUpdate, StoreError, StoreErrorKind, StoreResult, guard, store_key_fields,
+};
+use crate::document::json::Tape;
+use crate::document::{Lines, StoreKey, find_field};
+
+/// How many documents are looked up in one call.
+const BATCH: BatchLimits = BatchLimits { documents: 1000, bytes: 4 * 1024 * 1024 };
+
+/// Holds a reader and nothing else of the store.
+///
+/// A document is expected to be written if there is none under its key. Unique indexes, limits and what
+/// earlier documents of the same run would have changed are not foreseen.
+pub struct DryRun {
+    reader: Box<dyn CollectionReader>,
+    description: Description,
+}
+
+impl DryRun {
+    /// Wraps a reader. `description` is what it describes, or, where there is no collection yet, what would
+    /// be created.
+    pub fn new(reader: Box<dyn CollectionReader>, description: Description) -> Self {
+        Self { reader, description }
+    }
+
+    fn keys(&self, lines: &Lines) -> Vec<StoreResult<StoreKey>> {
+        let kind = self.description.store;
+        let fields = store_key_fields(kind, &self.description.key_fields);
+        let mut tape = Tape::new();
+        let permanent = |text: String| StoreError::new(StoreErrorKind::Permanent, text);
+        let mut key = |line| {
+            tape.read(line).map_err(|error| permanent(error.to_string()))?;
+            StoreKey::of(kind, &fields, &tape, line).map_err(|refusal| permanent(refusal.to_string()))
+        };
+        lines.iter().map(&mut key).collect()
+    }
+
+    async fn stored(&self, keys: &[StoreKey]) -> StoreResult<Vec<Option<Box<[u8]>>>> {
+        match self.reader.read(keys).await {
+            Err(error) if error.kind == StoreErrorKind::NotFound => Ok(keys.iter().map(|_| None).collect()),
+            stored => stored,
+        }
+    }
+}
+
+impl ReadsThrough for DryRun {
+    fn reader(&self) -> &dyn CollectionReader {
+        &*self.reader
+    }
+}
+
+#[async_trait]
+impl CollectionWriter for DryRun {
+    fn batch_limits(&self) -> BatchLimits {
+        BATCH
+    }
+
+    async fn create_collection(&self, _spec: &CollectionSpec) -> StoreResult<()> {
+        Ok(())
+    }
+
+    async fn create(&self, lines: &Lines) -> Vec<Created> {
+        let keys = self.keys(lines);
+        let known: Vec<StoreKey> = keys.iter().filter_map(|key| key.as_ref().ok().cloned()).collect();
+        let mut stored = match self.stored(&known).await {
+            Ok(stored) => stored.into_iter(),
+            Err(error) => return Created::all_failed(lines.len(), &error),
+        };
+        let foreseen = |key| match key {
+            Err(error) => Created::Failed(error),
+            Ok(_) => stored.next().flatten().map_or(Created::Written, |line| Created::Exists(Some(line))),
+        };
+        keys.into_iter().map(foreseen).collect()
+    }
+
+    async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
+        let keys: Vec<StoreKey> = updates.iter().map(|update| update.key.clone()).collect();
+        let stored = match self.stored(&keys).await {
+            Ok(stored) => stored,
+            Err(error) => return Guarded::all_failed(updates.len(), &error),
+        };
+        let kind = self.description.store;
+        let mut tape = Tape::new();
+        let foreseen = |(update, stored): (&GuardedUpdate, Option<Box<[u8]>>)| {
+            let Some(stored) = stored else { return Guarded::Missing };
+            let holds = tape.read(&stored).is_ok() && guard::holds(kind, &tape, &stored, update);
+            if holds { Guarded::Done } else { Guarded::Differs(Some(stored)) }
+        };
+        updates.iter().zip(stored).map(foreseen).collect()
+    }
+
+    async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
+        let stored = match self.stored(keys).await {
+            Ok(stored) => stored,
+            Err(error) => return Guarded::all_failed(keys.len(), &error),
+        };
+        let foreseen = |(expected, stored): (&[u8], Option<Box<[u8]>>)| {
+            let Some(stored) = stored else { return Guarded::Missing };
+            match guard::is_unchanged(self.description.store, &stored, expected) {
+                Ok(true) => Guarded::Done,
+                _ => Guarded::Differs(Some(stored)),
+            }
+        };
+        expected.iter().zip(stored).map(foreseen).collect()
+    }
+
+    async fn raise(&self, key: &StoreKey, field: &str, _least: i64) -> StoreResult<Option<i64>> {
+        let stored = self.stored(std::slice::from_ref(key)).await?.into_iter().next().flatten();
+        let kind = self.description.store;
+        Ok(stored.and_then(|line| {
+            let mut tape = Tape::new();
+            tape.read(&line).ok()?;
+            let value = find_field(kind, &tape, &line, field).ok()??;
+            kind.integer(&tape, &line, value)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::StoreKind;
+    use crate::stores::embedded::temporary;
+
+    fn lines(texts: &[&str]) -> Lines {
+        let mut lines = Lines::new();
+        texts.iter().for_each(|text| lines.push(text.as_bytes()));
+        lines
+    }
+
+    #[tokio::test]
+    async fn writes_are_foreseen_and_nothing_is_written() {
+        let (folder, collection) = temporary(StoreKind::MongoDb, &CollectionSpec::default()).await;
+        let stored = lines(&[r#"{"_id":"1","s":"A"}"#]);
+        let _ = collection.create(&stored).await;
+        let description = collection.describe().await.unwrap();
+        let before = std::fs::read(folder.path().join("store.redb")).unwrap();
+        let dry = DryRun::new(Box::new(collection), description);
+
+        let batch = lines(&[r#"{"_id":"2"}"#, "not a document", r#"{"_id":"1","s":"B"}"#]);
+        let created = dry.create(&batch).await;
+        assert!(
+            matches!(&created[..], [Created::Written, Created::Failed(_), Created::Exists(Some(line))]
+                if **line == *stored.get(0).unwrap()),
+            "{created:?}"
+        );
+        let key = |id: &str| StoreKey(format!("[\"{id}\"]").into());
+        let update = |id, from: &str| GuardedUpdate {
+            key: key(id),
+            set: ("s".into(), "C".into()),
+            when_text: vec![("s".into(), from.into())],
+            when_integer: Vec::new(),
+        };
+        let changed = dry.update(&[update("1", "A"), update("1", "B"), update("2", "A")]).await;
+        assert!(matches!(changed[..], [Guarded::Done, Guarded::Differs(Some(_)), Guarded::Missing]));
+        let expected = lines(&[r#"{"_id":"1","s":"A"}"#, r#"{"_id":"1"}"#, r#"{"_id":"2"}"#]);
+        let deleted = dry.delete(&[key("1"), key("1"), key("2")], &expected).await;
+        assert!(matches!(deleted[..], [Guarded::Done, Guarded::Differs(Some(_)), Guarded::Missing]));
+        assert_eq!(dry.raise(&key("1"), "s", 5).await.unwrap(), None);
+        assert_eq!(std::fs::read(folder.path().join("store.redb")).unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn into_a_collection_that_is_not_there_everything_would_be_written() {
+        let (_folder, collection) = temporary(StoreKind::MongoDb, &CollectionSpec::default()).await;
+        let description = collection.describe().await.unwrap();
+        let missing = collection.beside("missing");
+        let dry = DryRun::new(Box::new(missing), description);
+        assert!(matches!(dry.create(&lines(&[r#"{"_id":"2"}"#])).await[..], [Created::Written]));
+        dry.create_collection(&CollectionSpec::default()).await.unwrap();
+        assert!(dry.describe().await.is_err());
+    }
+}

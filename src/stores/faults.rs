@@ -138,7 +138,9 @@ fn on_read(fault: Option<Fault>) -> StoreResult<()> {
     match fault {
         None | Some(Fault::Partial) => Ok(()),
         Some(Fault::Throttled(delay)) => Err(error(StoreErrorKind::Throttled(delay))),
-        Some(Fault::Transient | Fault::LostAnswer | Fault::LostRequest) => Err(error(StoreErrorKind::Transient)),
+        Some(Fault::Transient | Fault::LostAnswer | Fault::LostRequest) => {
+            Err(error(StoreErrorKind::Transient))
+        }
         Some(Fault::Refused) => Err(error(StoreErrorKind::Permanent)),
     }
 }

@@ -308,8 +308,7 @@ mod tests {
 
     #[tokio::test]
     async fn of_a_half_done_batch_only_the_rest_is_sent_again_and_the_order_stays() {
-        let (_folder, retry) =
-            retrying(LONG, |faults| faults.on(Call::Create, 1..4, Fault::Partial)).await;
+        let (_folder, retry) = retrying(LONG, |faults| faults.on(Call::Create, 1..4, Fault::Partial)).await;
         let mut lines = documents(3);
         let _ = retry.create(&lines).await;
         lines.push(b"{\"_id\":[]}");
@@ -331,10 +330,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_refusal_and_an_unknown_outcome_are_not_sent_again() {
-        for (fault, kind) in [
-            (Fault::Refused, StoreErrorKind::Permanent),
-            (Fault::LostAnswer, StoreErrorKind::UnknownOutcome),
-        ] {
+        for (fault, kind) in
+            [(Fault::Refused, StoreErrorKind::Permanent), (Fault::LostAnswer, StoreErrorKind::UnknownOutcome)]
+        {
             let (_folder, retry) = retrying(LONG, |faults| faults.every(Call::Create, 1, fault)).await;
             let created = retry.create(&documents(1)).await;
             assert_eq!(created[0].failure(), Some(kind));

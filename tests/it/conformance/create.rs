@@ -122,14 +122,19 @@ pub async fn a_unique_index_is_kept(factory: &dyn Factory) {
         "neither written nor under its own key: {settled:?}"
     );
     // Another stream is another matter.
-    assert!(matches!(collection.create(&lines([&event(kind, "Order:A-2", 0)])).await[..], [Created::Written]));
+    assert!(matches!(
+        collection.create(&lines([&event(kind, "Order:A-2", 0)])).await[..],
+        [Created::Written]
+    ));
 }
 
 pub async fn what_the_store_sets_is_not_taken_from_a_line(factory: &dyn Factory) {
     let kind = factory.kind();
     let line = String::from_utf8(event(kind, "Order:A-1", 0)).expect("UTF-8");
     let system = match kind {
-        StoreKind::Firestore => r#","createTime":"2020-01-01T00:00:00Z","updateTime":"2020-01-01T00:00:00Z"}"#,
+        StoreKind::Firestore => {
+            r#","createTime":"2020-01-01T00:00:00Z","updateTime":"2020-01-01T00:00:00Z"}"#
+        }
         StoreKind::CosmosDb => r#","_rid":"r","_self":"s","_etag":"\"foreign\"","_attachments":"a","_ts":1}"#,
         StoreKind::MongoDb | StoreKind::DynamoDb => return,
     };

@@ -18,7 +18,10 @@ pub fn spec(kind: StoreKind) -> CollectionSpec {
     match kind {
         StoreKind::MongoDb => CollectionSpec {
             key_fields: Vec::new(),
-            indexes: vec![unique_index("ix_stream_version_unique", &["streamId", "aggregateType", "version"])],
+            indexes: vec![unique_index(
+                "ix_stream_version_unique",
+                &["streamId", "aggregateType", "version"],
+            )],
         },
         StoreKind::DynamoDb => CollectionSpec {
             key_fields: vec![field("pk", Some("S")), field("sk", Some("N"))],

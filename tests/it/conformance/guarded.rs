@@ -16,7 +16,8 @@ pub async fn a_delete_wants_the_expected_document(factory: &dyn Factory) {
     let deleted = collection.delete(&keys(kind, &expected), &expected).await;
     match &deleted[..] {
         [Guarded::Differs(different), Guarded::Done, Guarded::Missing] => {
-            let differs = different.as_ref().is_none_or(|line| same(kind, line, stored.get(0).expect("there")));
+            let differs =
+                different.as_ref().is_none_or(|line| same(kind, line, stored.get(0).expect("there")));
             assert!(differs, "the stored one is given back, if any");
         }
         other => panic!("{other:?}"),
@@ -75,8 +76,7 @@ pub async fn an_update_wants_its_guard(factory: &dyn Factory) {
     if kind != StoreKind::MongoDb {
         return;
     }
-    let (first, second, missing) =
-        (event(kind, "A-1", 0), event(kind, "A-1", 1), event(kind, "A-1", 2));
+    let (first, second, missing) = (event(kind, "A-1", 0), event(kind, "A-1", 1), event(kind, "A-1", 2));
     let collection = holding(factory, &lines([&first, &second])).await;
     let updates = [
         to_new_stream(&first, "A-1", 0, "t:acme:A-1"),

@@ -72,8 +72,7 @@ pub async fn the_probe_of_sagas_looks_at_sagas_alone(factory: &dyn Factory) {
     let kind = factory.kind();
     let within = if kind == StoreKind::DynamoDb { "SAGA#" } else { "" };
     let (field, _) = saga_id(kind, "");
-    let probe =
-        LegacyProbe { field, within: within.to_owned(), rekeyed_prefix: format!("{within}t:") };
+    let probe = LegacyProbe { field, within: within.to_owned(), rekeyed_prefix: format!("{within}t:") };
     let collection = factory.fresh(&saga_spec(kind)).await;
     write(&*collection, &lines([&saga(kind, "t:acme:6f96", "acme")])).await;
     if kind == StoreKind::DynamoDb {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use super::text::unescape;
 use names::NameKey;
 use reader::Reader;
+use scan::Marks;
 
 /// How deep members are recorded: `{"Item":{"pk":{"S":"…"}}}` needs three levels.
 pub const RECORDED_DEPTH: u16 = 3;
@@ -124,6 +125,7 @@ fn slice<'a>(line: &'a [u8], span: &Range<u32>) -> &'a [u8] {
 /// A tape is flat: a member is followed by its descendants, then by its next sibling.
 #[derive(Clone, Debug)]
 pub struct Tape {
+    marks: Marks,
     members: Vec<Member>,
     names: Vec<NameKey>,
     recorded: u16,
@@ -152,7 +154,13 @@ impl Default for Tape {
 impl Tape {
     /// Makes an empty tape that records members down to [`RECORDED_DEPTH`].
     pub fn new() -> Self {
-        Self { members: Vec::new(), names: Vec::new(), recorded: RECORDED_DEPTH, traits: Traits::default() }
+        Self {
+            marks: Marks::default(),
+            members: Vec::new(),
+            names: Vec::new(),
+            recorded: RECORDED_DEPTH,
+            traits: Traits::default(),
+        }
     }
 
     /// Makes an empty tape that records members at every depth.
@@ -167,7 +175,8 @@ impl Tape {
     pub fn read(&mut self, line: &[u8]) -> Result<(), JsonError> {
         self.members.clear();
         self.names.clear();
-        let mut reader = Reader::new(line, self.recorded, &mut self.members, &mut self.names);
+        self.marks.set(line);
+        let mut reader = Reader::new(line, &self.marks, self.recorded, &mut self.members, &mut self.names);
         match reader.document() {
             Ok(traits) => {
                 self.traits = traits;

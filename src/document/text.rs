@@ -75,7 +75,7 @@ pub fn write_quoted(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let mut at = 0;
     loop {
-        let end = ordinary_run(bytes, at).end;
+        let end = ordinary_run(bytes, at);
         out.extend_from_slice(&bytes[at..end]);
         let Some(byte) = bytes.get(end) else { break };
         write_escape(*byte, out);

@@ -15,17 +15,54 @@ pub(super) struct NameKey {
 /// Up to this many names, comparing every pair of keys is faster than sorting.
 const PAIRWISE: usize = 24;
 
+/// Finds the later one of two members that have the same decoded name, in the object whose members begin at
+/// `first` and end the tape. `keys` is a buffer.
+pub(super) fn repeated<'t>(
+    line: &[u8],
+    members: &'t [Member],
+    first: usize,
+    keys: &mut Vec<NameKey>,
+) -> Option<&'t Member> {
+    if certainly_differ(line, members, first) {
+        return None;
+    }
+    keys.clear();
+    keys.extend(siblings(members, first).map(|member| NameKey::new(line, member)));
+    if keys.len() <= PAIRWISE { pairwise(line, members, keys) } else { sorted(line, members, keys) }
+}
+
+fn siblings(members: &[Member], first: usize) -> impl Iterator<Item = &Member> {
+    std::iter::successors(members.get(first), |member| members.get(member.next as usize))
+}
+
+/// Whether all names differ, decided at a few instructions a name; if not, they may still differ.
+///
+/// Every name sets a bit in each of two words, chosen by two hashes.
+fn certainly_differ(line: &[u8], members: &[Member], first: usize) -> bool {
+    let mut words = [0_u64; 2];
+    let mut repeats = 0;
+    for member in siblings(members, first) {
+        let start = member.name.start as usize + 1;
+        let key = key(line.get(start..).unwrap_or_default(), member.name.len().saturating_sub(2));
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let bits = [hash >> 58, (hash >> 52) & 63];
+        repeats |= (words[0] >> bits[0]) & (words[1] >> bits[1]) | u64::from(member.escaped_name);
+        words[0] |= 1 << bits[0];
+        words[1] |= 1 << bits[1];
+    }
+    repeats & 1 == 0
+}
+
 impl NameKey {
-    /// Makes the key of the member at `member` in the tape.
-    #[inline]
-    pub(super) fn new(line: &[u8], name: &Member, member: u32) -> Self {
-        let key = if name.escaped_name {
-            let text = name.name(line);
+    fn new(line: &[u8], member: &Member) -> Self {
+        let key = if member.escaped_name {
+            let text = member.name(line);
             key(text.as_bytes(), text.len())
         } else {
-            key(line.get(name.name.start as usize + 1..).unwrap_or_default(), name.name.len() - 2)
+            let name = member.inner_name(line);
+            key(name, name.len())
         };
-        Self { key, member }
+        Self { key, member: member.index }
     }
 }
 
@@ -34,15 +71,16 @@ impl NameKey {
 fn key(from: &[u8], length: usize) -> u64 {
     let word = match from.first_chunk::<8>() {
         Some(chunk) => u64::from_le_bytes(*chunk),
-        None => from.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        None => short_word(from),
     };
-    let word = if length < 8 { word & ((1 << (8 * length)) - 1) } else { word };
-    word ^ (length as u64) << 56
+    // In two steps, since a shift by all 64 bits is none.
+    let half = (8 - length.min(8)) * 4;
+    (word << half << half).wrapping_add(length as u64)
 }
 
-/// Finds the later one of two members of one object that have the same decoded name.
-pub(super) fn repeated<'t>(line: &[u8], members: &'t [Member], names: &mut [NameKey]) -> Option<&'t Member> {
-    if names.len() <= PAIRWISE { pairwise(line, members, names) } else { sorted(line, members, names) }
+#[cold]
+fn short_word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 fn pairwise<'t>(line: &[u8], members: &'t [Member], names: &[NameKey]) -> Option<&'t Member> {

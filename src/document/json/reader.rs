@@ -1,26 +1,31 @@
 //! The single pass over a line: grammar, UTF-8, escapes and depth are checked, shallow members recorded.
+//!
+//! Every step takes the place where it begins and gives the place where it ends, so that the place stays in
+//! a register.
 
 use std::borrow::Cow;
 
 use super::names::{NameKey, repeated};
-use super::scan::ordinary_run;
+use super::scan::{Marks, ordinary_run};
 use super::{JsonError, Kind, MAX_DEPTH, Member, RECORDED_DEPTH, Traits};
 
-/// Boxed, so that the way without an error stays in a register.
+/// Boxed, so that the way without an error needs two registers and no memory.
 type Outcome<T> = Result<T, Box<JsonError>>;
 
 pub(super) struct Reader<'t, 'a> {
     line: &'a [u8],
-    at: usize,
+    marks: &'t Marks,
     recorded: u16,
     traits: Traits,
+    /// Where the last escape stands.
+    last_escape: usize,
     members: &'t mut Vec<Member>,
-    /// The names of the recorded objects that are still open, innermost last.
+    /// The names of the object that was just read.
     names: &'t mut Vec<NameKey>,
 }
 
-/// A string's span, quotes included.
-struct Quoted {
+/// A name's span, quotes included; nothing for an array element.
+struct Name {
     start: usize,
     end: usize,
     escaped: bool,
@@ -29,321 +34,323 @@ struct Quoted {
 impl<'t, 'a> Reader<'t, 'a> {
     pub(super) fn new(
         line: &'a [u8],
+        marks: &'t Marks,
         recorded: u16,
         members: &'t mut Vec<Member>,
         names: &'t mut Vec<NameKey>,
     ) -> Self {
-        Self { line, at: 0, recorded, traits: Traits::default(), members, names }
+        Self { line, marks, recorded, traits: Traits::default(), last_escape: 0, members, names }
     }
 
     /// Reads the whole line.
     pub(super) fn document(&mut self) -> Outcome<Traits> {
         if u32::try_from(self.line.len()).is_err() {
-            return Err(self.fault("a line of more than 4 GiB"));
+            return Err(self.fault(0, "a line of more than 4 GiB"));
         }
-        self.space();
-        if self.peek() != Some(b'{') {
-            return Err(self.fault("no JSON object"));
+        let at = self.space(0);
+        if self.byte(at) != Some(b'{') {
+            return Err(self.fault(at, "no JSON object"));
         }
-        self.object(0)?;
-        self.space();
-        if self.at < self.line.len() {
-            return Err(self.fault("something behind the object"));
+        let end = self.object(at, 0, None)?;
+        let at = self.space(end);
+        if at < self.line.len() {
+            return Err(self.fault(at, "something behind the object"));
         }
         Ok(self.traits)
     }
 
-    /// Reads the value at the current byte, `depth` containers deep. Recursion is bounded by [`MAX_DEPTH`].
-    #[inline]
-    fn value(&mut self, depth: u16) -> Outcome<Kind> {
-        match self.peek() {
-            Some(b'"') => self.string().map(|_| Kind::String),
-            Some(b'{') => self.object(depth).map(|()| Kind::Object),
-            Some(b'[') => self.array(depth).map(|()| Kind::Array),
-            Some(b'-' | b'0'..=b'9') => self.number().map(|()| Kind::Number),
-            Some(b't') => self.literal(b"true").map(|()| Kind::Bool),
-            Some(b'f') => self.literal(b"false").map(|()| Kind::Bool),
-            Some(b'n') => self.literal(b"null").map(|()| Kind::Null),
-            _ => Err(self.fault("no JSON value")),
+    /// Reads the object at `at`, which is `depth` containers deep; `member` holds it, if it is recorded.
+    ///
+    /// Recursion, here and in [`Self::array`], is bounded by [`MAX_DEPTH`].
+    fn object(&mut self, at: usize, depth: u16, member: Option<usize>) -> Outcome<usize> {
+        let (mut at, depth) = self.descend(at, depth)?;
+        if self.byte(at) == Some(b'}') {
+            return Ok(at + 1);
         }
+        let mut count = 0_usize;
+        loop {
+            if self.byte(at) != Some(b'"') {
+                return Err(self.fault(at, "no member name"));
+            }
+            let end = self.string(at)?;
+            let name = Name { start: at, end, escaped: self.last_escape > at };
+            if self.byte(at + 1) == Some(b'$') {
+                self.notice(at + 1);
+            }
+            let colon = self.space(end);
+            if self.byte(colon) != Some(b':') {
+                return Err(self.fault(colon, "no colon behind a member name"));
+            }
+            count += 1;
+            let value = self.space(colon + 1);
+            at = self.member(&name, value, depth)?;
+            match self.after_member(at, b'}')? {
+                (end, true) => {
+                    at = end;
+                    break;
+                }
+                (next, false) => at = next,
+            }
+        }
+        if count > 1 && depth <= RECORDED_DEPTH {
+            self.refuse_repeated(member)?;
+        }
+        Ok(at)
     }
 
-    fn object(&mut self, depth: u16) -> Outcome<()> {
-        let depth = self.descend(depth)?;
-        let first_name = self.names.len();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(());
+    fn array(&mut self, at: usize, depth: u16) -> Outcome<usize> {
+        let (mut at, depth) = self.descend(at, depth)?;
+        if self.byte(at) == Some(b']') {
+            return Ok(at + 1);
         }
         loop {
-            if self.peek() != Some(b'"') {
-                return Err(self.fault("no member name"));
-            }
-            let name = self.string()?;
-            if self.line.get(name.start + 1) == Some(&b'$') {
-                self.notice(&name);
-            }
-            self.space();
-            if self.peek() != Some(b':') {
-                return Err(self.fault("no colon behind a member name"));
-            }
-            self.at += 1;
-            self.space();
-            self.member(depth, &name)?;
-            if self.closes(b'}')? {
-                break;
-            }
-        }
-        if self.names.len() > first_name + 1 {
-            self.refuse_repeated(first_name)?;
-        }
-        self.names.truncate(first_name);
-        Ok(())
-    }
-
-    fn array(&mut self, depth: u16) -> Outcome<()> {
-        let depth = self.descend(depth)?;
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            self.member(depth, &Quoted { start: self.at, end: self.at, escaped: false })?;
-            if self.closes(b']')? {
-                return Ok(());
+            at = self.member(&Name { start: at, end: at, escaped: false }, at, depth)?;
+            match self.after_member(at, b']')? {
+                (end, true) => return Ok(end),
+                (next, false) => at = next,
             }
         }
     }
 
     /// Steps into a container: over its bracket and the space behind, one level deeper.
-    #[inline]
-    fn descend(&mut self, depth: u16) -> Outcome<u16> {
+    #[inline(always)]
+    fn descend(&mut self, at: usize, depth: u16) -> Outcome<(usize, u16)> {
         if depth >= MAX_DEPTH {
-            return Err(self.fault("too many levels"));
+            return Err(self.fault(at, "too many levels"));
         }
-        self.at += 1;
-        self.space();
-        Ok(depth + 1)
+        Ok((self.space(at + 1), depth + 1))
     }
 
-    /// Steps over a comma, or over the bracket that ends the container: then the answer is true.
-    #[inline]
-    fn closes(&mut self, bracket: u8) -> Outcome<bool> {
-        self.space();
-        match self.peek() {
-            Some(b',') => {
-                self.at += 1;
-                self.space();
-                Ok(false)
-            }
-            Some(byte) if byte == bracket => {
-                self.at += 1;
-                Ok(true)
-            }
-            _ => Err(self.fault("neither a comma nor the end of the object or array")),
+    /// Steps over a comma, or over the bracket that ends the container: then the answer holds true.
+    #[inline(always)]
+    fn after_member(&mut self, at: usize, bracket: u8) -> Outcome<(usize, bool)> {
+        let at = self.space(at);
+        match self.byte(at) {
+            Some(b',') => Ok((self.space(at + 1), false)),
+            Some(byte) if byte == bracket => Ok((at + 1, true)),
+            _ => Err(self.fault(at, "neither a comma nor the end of the object or array")),
         }
     }
 
-    /// Reads a member's value and records it if it is shallow enough.
-    #[inline]
-    fn member(&mut self, depth: u16, name: &Quoted) -> Outcome<()> {
+    /// Reads a member's value at `at`, and records the member if it is shallow enough.
+    #[inline(always)]
+    fn member(&mut self, name: &Name, at: usize, depth: u16) -> Outcome<usize> {
+        let opening = self.byte(at);
         if depth > self.recorded {
-            return self.value(depth).map(|_| ());
+            return match opening {
+                Some(b'{') => self.object(at, depth, None),
+                Some(b'[') => self.array(at, depth),
+                _ => self.scalar(at).map(|(_, end)| end),
+            };
         }
         let index = self.members.len();
-        let start = span(self.at);
-        self.members.push(Member {
+        let mut member = Member {
             name: span(name.start)..span(name.end),
-            value: start..start,
-            next: 0,
+            value: span(at)..span(at),
+            next: span(index + 1),
             index: span(index),
             depth,
-            kind: Kind::Null,
+            kind: if opening == Some(b'{') { Kind::Object } else { Kind::Array },
             escaped_name: name.escaped,
-        });
-        if depth <= RECORDED_DEPTH && name.end > name.start {
-            if let Some(member) = self.members.last() {
-                self.names.push(NameKey::new(self.line, member, span(index)));
-            }
+        };
+        if !matches!(opening, Some(b'{' | b'[')) {
+            let (kind, end) = self.scalar(at)?;
+            member.kind = kind;
+            member.value.end = span(end);
+            self.members.push(member);
+            return Ok(end);
         }
-        let kind = self.value(depth)?;
+        let is_object = member.kind == Kind::Object;
+        self.members.push(member);
+        let end = if is_object { self.object(at, depth, Some(index))? } else { self.array(at, depth)? };
         let next = span(self.members.len());
         if let Some(member) = self.members.get_mut(index) {
-            member.value.end = span(self.at);
-            member.kind = kind;
+            member.value.end = span(end);
             member.next = next;
         }
-        Ok(())
+        Ok(end)
     }
 
-    /// Reads the string at the current byte, which is its quote.
-    #[inline]
-    fn string(&mut self) -> Outcome<Quoted> {
-        let start = self.at;
-        let mut escaped = false;
-        let mut beyond_ascii = false;
-        self.at += 1;
-        loop {
-            let run = ordinary_run(self.line, self.at);
-            self.at = run.end;
-            beyond_ascii |= run.beyond_ascii;
-            match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
-                Some(_) => return Err(self.fault("a control character in a string")),
-                None => return Err(self.fault("a string without an end")),
-            }
-        }
-        if beyond_ascii {
-            self.check_utf8(start)?;
-        }
-        self.at += 1;
-        Ok(Quoted { start, end: self.at, escaped })
-    }
-
-    /// Checks the bytes of the string from `start` up to the current byte.
-    fn check_utf8(&self, start: usize) -> Outcome<()> {
-        let bytes = self.line.get(start..self.at).unwrap_or_default();
-        std::str::from_utf8(bytes).map(|_| ()).map_err(|error| {
-            let at = start + error.valid_up_to();
-            Box::new(JsonError { what: "invalid UTF-8".into(), at, truncated: false, duplicate: false })
+    /// Reads a value that is neither object nor array.
+    #[inline(always)]
+    fn scalar(&mut self, at: usize) -> Outcome<(Kind, usize)> {
+        Ok(match self.byte(at) {
+            Some(b'"') => (Kind::String, self.string(at)?),
+            Some(b'-' | b'0'..=b'9') => (Kind::Number, self.number(at)?),
+            Some(b't') => (Kind::Bool, self.literal(at, b"true")?),
+            Some(b'f') => (Kind::Bool, self.literal(at, b"false")?),
+            Some(b'n') => (Kind::Null, self.literal(at, b"null")?),
+            _ => return Err(self.fault(at, "no JSON value")),
         })
     }
 
-    /// Reads the escape at the current byte, and notes whether it is the shortest one for its character.
-    fn escape(&mut self) -> Outcome<()> {
-        match self.line.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
-            Some(b'/') => {
-                self.traits.loose = true;
-                self.at += 2;
-            }
-            Some(b'u') => self.unicode_escape()?,
-            Some(_) => return Err(self.fault("an unknown escape")),
-            None => return Err(self.fault_at(self.line.len(), "a string without an end")),
+    /// Reads the string whose quote stands at `start`.
+    #[inline(always)]
+    fn string(&mut self, start: usize) -> Outcome<usize> {
+        let mark = self.marks.next(start + 1, self.line.len());
+        if self.byte(mark) == Some(b'"') {
+            return Ok(mark + 1);
         }
-        Ok(())
+        self.uncommon_string(start)
     }
 
-    fn unicode_escape(&mut self) -> Outcome<()> {
-        let unit = self.code_unit(self.at)?;
+    /// Reads a string that may hold escapes and characters beyond ASCII.
+    #[inline(never)]
+    fn uncommon_string(&mut self, start: usize) -> Outcome<usize> {
+        let mut at = start + 1;
+        loop {
+            at = ordinary_run(self.line, at);
+            match self.byte(at) {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    self.last_escape = at;
+                    at = self.escape(at)?;
+                }
+                Some(_) => return Err(self.fault(at, "a control character in a string")),
+                None => return Err(self.fault(at, "a string without an end")),
+            }
+        }
+        let text = self.line.get(start..at).unwrap_or_default();
+        match std::str::from_utf8(text) {
+            Ok(_) => Ok(at + 1),
+            Err(error) => Err(self.fault(start + error.valid_up_to(), "invalid UTF-8")),
+        }
+    }
+
+    /// Reads the escape at `at`, and notes whether it is the shortest one for its character.
+    fn escape(&mut self, at: usize) -> Outcome<usize> {
+        match self.byte(at + 1) {
+            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+            Some(b'/') => {
+                self.traits.loose = true;
+                Ok(at + 2)
+            }
+            Some(b'u') => self.unicode_escape(at),
+            Some(_) => Err(self.fault(at, "an unknown escape")),
+            None => Err(self.fault(at + 1, "a string without an end")),
+        }
+    }
+
+    fn unicode_escape(&mut self, at: usize) -> Outcome<usize> {
+        let unit = self.code_unit(at)?;
         let shortest = unit < 0x20 && !matches!(unit, 8 | 9 | 10 | 12 | 13);
-        let digits = self.line.get(self.at + 2..self.at + 6).unwrap_or_default();
+        let digits = self.line.get(at + 2..at + 6).unwrap_or_default();
         if !shortest || digits.iter().any(u8::is_ascii_uppercase) {
             self.traits.loose = true;
         }
         match unit {
-            0xd800..=0xdbff => {
-                let low = self.at + 6;
-                if low < self.line.len() && self.line.get(low) != Some(&b'\\') {
-                    return Err(self.fault("a lone surrogate"));
-                }
-                if low + 1 < self.line.len() && self.line.get(low + 1) != Some(&b'u') {
-                    return Err(self.fault("a lone surrogate"));
-                }
-                if !matches!(self.code_unit(low)?, 0xdc00..=0xdfff) {
-                    return Err(self.fault("a lone surrogate"));
-                }
-                self.at += 12;
-            }
-            0xdc00..=0xdfff => return Err(self.fault("a lone surrogate")),
-            _ => self.at += 6,
+            0xd800..=0xdbff => self.low_surrogate(at),
+            0xdc00..=0xdfff => Err(self.fault(at, "a lone surrogate")),
+            _ => Ok(at + 6),
         }
-        Ok(())
+    }
+
+    /// Reads the second half of the pair of surrogates at `at`.
+    fn low_surrogate(&self, at: usize) -> Outcome<usize> {
+        let low = at + 6;
+        let follows = |at, expected| self.byte(at).is_none_or(|byte| byte == expected);
+        if !follows(low, b'\\') || !follows(low + 1, b'u') || !matches!(self.code_unit(low)?, 0xdc00..=0xdfff)
+        {
+            return Err(self.fault(at, "a lone surrogate"));
+        }
+        Ok(low + 6)
     }
 
     /// The UTF-16 unit that the `\uXXXX` at `at` stands for.
     fn code_unit(&self, at: usize) -> Outcome<u16> {
         let mut unit = 0;
         for index in at + 2..at + 6 {
-            let Some(byte) = self.line.get(index) else {
-                return Err(self.fault_at(self.line.len(), "a string without an end"));
+            let Some(byte) = self.byte(index) else {
+                return Err(self.fault(self.line.len(), "a string without an end"));
             };
-            let Some(digit) = char::from(*byte).to_digit(16) else {
-                return Err(self.fault_at(index, "a bad \\u escape"));
+            let Some(digit) = char::from(byte).to_digit(16) else {
+                return Err(self.fault(index, "a bad \\u escape"));
             };
             unit = unit << 4 | digit as u16;
         }
         Ok(unit)
     }
 
-    fn number(&mut self) -> Outcome<()> {
+    fn number(&mut self, start: usize) -> Outcome<usize> {
         self.traits.bare_number = true;
-        if self.peek() == Some(b'-') {
-            self.at += 1;
+        let mut at = start;
+        if self.byte(at) == Some(b'-') {
+            at += 1;
         }
-        if self.peek() == Some(b'0') {
-            self.at += 1;
-        } else {
-            self.digits()?;
+        at = if self.byte(at) == Some(b'0') { at + 1 } else { self.digits(at)? };
+        if self.byte(at) == Some(b'.') {
+            at = self.digits(at + 1)?;
         }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.at += 1;
+        if matches!(self.byte(at), Some(b'e' | b'E')) {
+            at += 1;
+            if matches!(self.byte(at), Some(b'+' | b'-')) {
+                at += 1;
             }
-            self.digits()?;
+            at = self.digits(at)?;
         }
-        Ok(())
+        Ok(at)
     }
 
     /// Steps over one or more digits.
     #[inline]
-    fn digits(&mut self) -> Outcome<()> {
-        let start = self.at;
-        while matches!(self.peek(), Some(b'0'..=b'9')) {
-            self.at += 1;
+    fn digits(&self, start: usize) -> Outcome<usize> {
+        let mut at = start;
+        while matches!(self.byte(at), Some(b'0'..=b'9')) {
+            at += 1;
         }
-        if self.at == start {
-            Err(self.fault("a number without a digit where one must stand"))
+        if at == start {
+            Err(self.fault(at, "a number without a digit where one must stand"))
         } else {
-            Ok(())
+            Ok(at)
         }
     }
 
     #[inline]
-    fn literal(&mut self, text: &'static [u8]) -> Outcome<()> {
-        let rest = self.line.get(self.at..).unwrap_or_default();
+    fn literal(&self, at: usize, text: &'static [u8]) -> Outcome<usize> {
+        let rest = self.line.get(at..).unwrap_or_default();
         if rest.starts_with(text) {
-            self.at += text.len();
-            return Ok(());
+            return Ok(at + text.len());
         }
-        if text.starts_with(rest) {
-            self.at = self.line.len();
-        }
-        Err(self.fault("no JSON value"))
+        let cut_off = text.starts_with(rest);
+        Err(self.fault(if cut_off { self.line.len() } else { at }, "no JSON value"))
     }
 
     #[inline]
-    fn peek(&self) -> Option<u8> {
-        self.line.get(self.at).copied()
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.line.get(at).copied()
     }
 
+    /// Steps over white space.
     #[inline]
-    fn space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
-            self.traits.loose = true;
-            self.at += 1;
+    fn space(&mut self, at: usize) -> usize {
+        match self.byte(at) {
+            Some(b' ' | b'\t' | b'\n' | b'\r') => self.more_space(at),
+            _ => at,
         }
     }
 
-    /// Notes a name that Extended JSON gives a meaning whose text may have several spellings.
-    fn notice(&mut self, name: &Quoted) {
-        let name = self.line.get(name.start + 1..name.end).unwrap_or_default();
-        self.traits.dollar_date |= name == b"$date\"";
+    #[inline(never)]
+    fn more_space(&mut self, mut at: usize) -> usize {
+        self.traits.loose = true;
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.byte(at) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Notes a name, without its first quote, whose value has several spellings in Extended JSON.
+    #[inline]
+    fn notice(&mut self, name: usize) {
+        let name = self.line.get(name..).unwrap_or_default();
+        self.traits.dollar_date |= name.starts_with(b"$date\"");
         self.traits.dollar_number_d |= name.starts_with(b"$numberD");
     }
 
-    fn refuse_repeated(&mut self, first_name: usize) -> Outcome<()> {
-        let names = self.names.get_mut(first_name..).unwrap_or_default();
-        let Some(member) = repeated(self.line, self.members, names) else { return Ok(()) };
+    /// Refuses a name that stands twice in the object that was just read; `member` holds that object.
+    #[inline(never)]
+    fn refuse_repeated(&mut self, member: Option<usize>) -> Outcome<()> {
+        let first = member.map_or(0, |member| member + 1);
+        let Some(member) = repeated(self.line, self.members, first, self.names) else { return Ok(()) };
         Err(Box::new(JsonError {
             what: Cow::Owned(format!("the member {:?} twice", member.name(self.line))),
             at: member.name.start as usize,
@@ -352,18 +359,10 @@ impl<'t, 'a> Reader<'t, 'a> {
         }))
     }
 
-    fn fault(&self, what: &'static str) -> Box<JsonError> {
-        self.fault_at(self.at, what)
-    }
-
     #[cold]
-    fn fault_at(&self, at: usize, what: &'static str) -> Box<JsonError> {
-        Box::new(JsonError {
-            what: Cow::Borrowed(what),
-            at,
-            truncated: at >= self.line.len(),
-            duplicate: false,
-        })
+    fn fault(&self, at: usize, what: &'static str) -> Box<JsonError> {
+        let truncated = at >= self.line.len();
+        Box::new(JsonError { what: Cow::Borrowed(what), at, truncated, duplicate: false })
     }
 }
 

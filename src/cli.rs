@@ -75,7 +75,7 @@ fn start(cli: Cli) -> ExitStatus {
     let name = verb.name();
     let result = global
         .validate(verb.out_is_stdout())
-        .and_then(|()| log::start(global.log_level, ui.colored()))
+        .and_then(|()| log::start(global.log_level, &ui))
         .and_then(|()| verb.into_command(&global))
         .and_then(|command| run(command, &ui));
     conclude::conclude(name, result, &ui, global.result.as_deref())

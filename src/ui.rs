@@ -4,6 +4,7 @@
 
 mod channel;
 pub mod format;
+mod log_writer;
 mod message;
 mod options;
 pub mod progress;
@@ -13,6 +14,7 @@ mod table;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use log_writer::LogWriter;
 pub use options::{ColorMode, OutputFormat, ProgressMode, UiOptions};
 pub use progress::{Progress, ProgressTask};
 #[cfg(test)]
@@ -75,6 +77,11 @@ impl Ui {
     /// Whether there is colour on standard error.
     pub fn colored(&self) -> bool {
         self.err.is_colored()
+    }
+
+    /// Where the log is written.
+    pub fn log_writer(&self) -> LogWriter {
+        LogWriter(self.err.bars())
     }
 
     /// Where long work reports its progress.

@@ -2,6 +2,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::words::Word;
 use crate::error::{Error, Result};
+use crate::ui::Ui;
 
 /// How much is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +31,12 @@ impl LogLevel {
 }
 
 /// Starts the log. Only this tool's own events are let through: those of the database SDKs may hold documents.
-pub(super) fn start(level: LogLevel, colored: bool) -> Result<()> {
+pub(super) fn start(level: LogLevel, ui: &Ui) -> Result<()> {
+    let writer = ui.log_writer();
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(format!("off,rekey={}", level.word())))
-        .with_writer(std::io::stderr)
-        .with_ansi(colored)
+        .with_writer(move || writer.clone())
+        .with_ansi(ui.colored())
         .try_init()
         .map_err(|error| Error::bug(format!("The log cannot be started: {error}")))
 }

@@ -1,3 +1,4 @@
+use std::backtrace::BacktraceStatus;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +15,13 @@ pub(super) fn report_bugs() {
             return;
         }
         let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
-        plain_ui().error(&bug(&place));
+        let ui = plain_ui();
+        ui.error(&bug(&place));
+        // Frames name functions, never values.
+        let backtrace = std::backtrace::Backtrace::capture();
+        if backtrace.status() == BacktraceStatus::Captured {
+            ui.status(&backtrace.to_string());
+        }
     }));
 }
 

@@ -60,6 +60,10 @@ impl Channel {
         self.terminal
     }
 
+    pub(super) fn bars(&self) -> Bars {
+        self.bars.clone()
+    }
+
     pub(super) fn is_colored(&self) -> bool {
         self.color
     }

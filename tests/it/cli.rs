@@ -170,6 +170,41 @@ fn a_reader_that_went_away_is_exit_141_without_a_word() {
     assert_eq!((status.code(), stderr), (Some(141), Vec::new()));
 }
 
+/// Starts a rewrite that waits for its input, and returns once it listens for signals.
+#[cfg(target_os = "linux")]
+fn waiting_for_input() -> std::process::Child {
+    const SIGINT_AND_SIGTERM: u64 = 1 << 1 | 1 << 14;
+    let child = rekey(&["rekey", "-", "--layout", "mongodb-events", "--single-tenant", "--out", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+        if u64::from_str_radix(caught, 16).unwrap() & SIGINT_AND_SIGTERM == SIGINT_AND_SIGTERM {
+            return child;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_signal_ends_a_run_at_once_with_the_code_of_the_signal() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let mut child = waiting_for_input();
+        let status = loop {
+            let _ = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+        };
+        assert_eq!(status.code(), Some(code));
+    }
+}
+
 #[test]
 fn colour_can_be_asked_for_and_is_left_out_by_default() {
     let wrong = ["export", "--from", "x", "--table", "t", "--layout", "events", "--out", "a"];

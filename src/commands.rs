@@ -1,6 +1,11 @@
 //! The verbs: each wires the parts together and knows no argument and no terminal control sequence.
 
+pub mod export;
+pub mod import;
 mod legacy_blocks;
+pub mod prune;
 pub mod rekey;
 mod source;
+mod store;
+pub mod verify;
 pub(crate) use source::{OpenedArchive, open_archive, state_folder};

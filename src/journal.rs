@@ -39,7 +39,7 @@ impl Journal {
     /// File: it cannot be read, written or locked, or is damaged before its last line.
     pub fn open(folder: &Path, context: &Context) -> Result<Self> {
         let path = folder.join(file_name(context));
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)

@@ -25,5 +25,6 @@ pub mod sort;
 pub mod stores;
 pub mod tenant;
 pub mod ui;
+pub mod verify;
 
 pub use error::{Error, ErrorKind, Result};

@@ -8,6 +8,7 @@ use super::prune::PruneArgs;
 use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
 use super::verify::VerifyArgs;
+use crate::commands;
 use crate::error::{Error, Result};
 use crate::options::{
     DemoOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions, VerifyOptions,
@@ -92,8 +93,13 @@ impl Command {
     /// Does it.
     pub(super) async fn run(self, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
         match self {
-            Self::Rekey(options) => crate::commands::rekey::run(options, ui, stop).await,
-            _ => Err(Error::usage("This command is not part of this build yet.")),
+            Self::Export(options) => commands::export::run(options, ui, stop).await,
+            Self::Rekey(options) => commands::rekey::run(options, ui, stop).await,
+            Self::Import(options) => commands::import::run(options, ui, stop).await,
+            Self::Verify(options) => commands::verify::run(options, ui, stop).await,
+            Self::Prune(options) => commands::prune::run(options, ui, stop).await,
+            Self::Restore(options) => commands::import::restore(options, ui, stop).await,
+            Self::Demo(_) => Err(Error::usage("This command is not part of this build yet.")),
         }
     }
 }

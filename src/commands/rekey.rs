@@ -5,11 +5,12 @@ mod rules;
 mod show;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 
+use super::export::{count_notices, file_name};
 use super::legacy_blocks::{SORT_BUDGET, legacy_blocks};
 use super::{OpenedArchive, open_archive, state_folder};
 use crate::archive::{
@@ -19,6 +20,7 @@ use crate::archive::{
 use crate::check::{Reason, Refusal};
 use crate::exit::ExitStatus;
 use crate::key::Escaping;
+use crate::layout::Layout;
 use crate::options::{OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
 use crate::report::{Findings, NoticeCode, Outcome, RekeyReport, Report};
 use crate::rewrite::{
@@ -234,16 +236,8 @@ impl Rewrite<'_> {
         Ok(Manifest {
             format: FORMAT,
             tool: TOOL.to_owned(),
-            archive: outputs
-                .file()
-                .as_deref()
-                .and_then(Path::file_name)
-                .map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned()),
-            layout: LayoutAccount {
-                name: layout.name.clone(),
-                digest: layout.digest(),
-                parameters: layout.parameter_values(),
-            },
+            archive: file_name(outputs.file().as_deref()),
+            layout: layout_account(layout),
             store: layout.store,
             source: legacy.and_then(|legacy| legacy.source.clone()),
             started: self.started,
@@ -254,7 +248,7 @@ impl Rewrite<'_> {
             streams: account.streams,
             sorted: true,
             escape_records: 0,
-            notices: BTreeMap::new(),
+            notices: count_notices(self.ui),
             rekey: Some(RekeyAccount {
                 input_sha256: input.sha256.clone(),
                 rule: tenants.describe(),
@@ -349,4 +343,14 @@ fn prefix_refusal(conflicts: &[PrefixConflict]) -> Error {
     .hint(Reason::PrefixTenants.advice())
 }
 
-const TOOL: &str = concat!("rekey ", env!("CARGO_PKG_VERSION"));
+/// The tool, as manifests name it.
+pub(super) const TOOL: &str = concat!("rekey ", env!("CARGO_PKG_VERSION"));
+
+/// A layout as manifests record it.
+pub(super) fn layout_account(layout: &Layout) -> LayoutAccount {
+    LayoutAccount {
+        name: layout.name.clone(),
+        digest: layout.digest(),
+        parameters: layout.parameter_values(),
+    }
+}

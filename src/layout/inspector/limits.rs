@@ -3,15 +3,26 @@ use super::found::Found;
 use super::plan::Limit;
 use super::sort_key::Values;
 use crate::check::{Reason, Refusal};
+use crate::document::json::Tape;
 use crate::document::size::{size_bound, stored_size};
 
 impl Inspector {
-    /// Checks the values that the rewritten document will have, rendered into `self.new`.
-    pub(super) fn check_limits(&self, found: &Found<'_, '_>) -> Result<(), Refusal> {
+    /// Checks a document as it is against the store's limits.
+    ///
+    /// # Errors
+    /// `key-too-long`, `key-forbidden` and `document-too-large`; a document whose fields are not found.
+    pub fn check_stored(&mut self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+        let found = self.plan.find(tape, line)?;
+        self.check_limits(&found, Values::Stored)?;
+        self.check_size(line)
+    }
+
+    /// Checks the values of a document, those stored or those that the rewrite rendered into `self.new`.
+    pub(super) fn check_limits(&self, found: &Found<'_, '_>, values: Values) -> Result<(), Refusal> {
         for limit in &self.plan.limits {
             let mut bytes = 0;
             for slot in &limit.slots {
-                let Some(value) = self.text_of(found, *slot, Values::New) else { continue };
+                let Some(value) = self.text_of(found, *slot, values) else { continue };
                 bytes += value.len();
                 self.check_forbidden(limit, *slot, &value)?;
             }

@@ -1,5 +1,6 @@
 use super::Inspector;
 use super::found::Found;
+use super::sort_key::Values;
 use super::splice::{Edit, cut, is_sorted};
 use crate::check::{Reason, Refusal};
 use crate::document::StoreKind;
@@ -28,7 +29,7 @@ impl Inspector {
         check_rewritable(identity, tenant, owner)?;
         let found = self.plan.find(tape, line)?;
         let escaping_matters = self.render(&identity.terms(tenant))?;
-        self.check_limits(&found)?;
+        self.check_limits(&found, Values::New)?;
         self.plan_edits(&found);
         let start = out.len();
         self.splice(line, out);

@@ -1,0 +1,197 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::preflight::Checked;
+use super::{Plan, What};
+use crate::archive::{Chunk, KeyMapReader, Line, LineReader};
+use crate::document::json::Tape;
+use crate::document::{Lines, StoreKey};
+use crate::journal::Ranges;
+use crate::layout::{Identity, Inspector};
+use crate::stores::{BatchLimits, GuardedUpdate};
+use crate::{Error, Result};
+
+/// Consecutive documents that are sent in one call.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// The first one's position in the archive.
+    pub from: u64,
+    /// The position after the last one's.
+    pub to: u64,
+    /// Their store keys.
+    pub keys: Vec<StoreKey>,
+    /// Their lines.
+    pub lines: Lines,
+    /// Their keys as a person sees them.
+    pub shown: Vec<String>,
+    /// Their versions.
+    pub versions: Vec<Option<i64>>,
+    /// Their changes, where they are changed in place.
+    pub updates: Vec<GuardedUpdate>,
+    /// Documents of the range whose own time to live has passed.
+    pub expired: u64,
+    /// Documents of the range that are set aside.
+    pub set_aside: u64,
+}
+
+/// Cuts an archive into batches, leaving out what is done, expired or set aside.
+pub(super) struct Batches<'a> {
+    plan: &'a Plan,
+    checked: &'a Checked,
+    done: &'a Ranges,
+    limits: BatchLimits,
+    reader: LineReader,
+    key_map: Option<KeyMapReader>,
+    chunk: Chunk,
+    next_line: usize,
+    position: u64,
+    now: i64,
+    tape: Tape,
+    inspector: Inspector,
+    identity: Identity,
+    key: Vec<u8>,
+}
+
+impl<'a> Batches<'a> {
+    /// Starts at the archive's beginning.
+    pub fn new(plan: &'a Plan, checked: &'a Checked, done: &'a Ranges, limits: BatchLimits) -> Self {
+        let sha256 =
+            plan.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
+        let key_map = plan.key_map.as_deref();
+        Self {
+            plan,
+            checked,
+            done,
+            limits,
+            reader: plan.input.line_reader(),
+            key_map: key_map.map(|path| KeyMapReader::open(path, Some(checked.documents), sha256.as_deref())),
+            chunk: Chunk::new(),
+            next_line: 0,
+            position: 0,
+            now: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX)),
+            tape: Tape::new(),
+            inspector: Inspector::new(&plan.layout, plan.escaping),
+            identity: Identity::default(),
+            key: Vec::new(),
+        }
+    }
+
+    /// The next batch; `None` after the last document.
+    pub fn next(&mut self) -> Result<Option<Batch>> {
+        let mut batch = Batch { from: self.position, to: self.position, ..Batch::default() };
+        loop {
+            if self.next_line >= self.chunk.len() {
+                self.next_line = 0;
+                if !self.reader.fill(&mut self.chunk)? {
+                    return Ok(Some(batch).filter(|batch| batch.to > batch.from));
+                }
+            }
+            let bytes = self.chunk.line(self.next_line).map_or(0, |line| line.bytes.len());
+            let is_full = batch.keys.len() >= self.limits.documents
+                || (!batch.keys.is_empty() && batch.lines.bytes() + bytes > self.limits.bytes);
+            if is_full {
+                return Ok(Some(batch));
+            }
+            let is_done = self.done.contains(self.position, self.position + 1);
+            if is_done && batch.to > batch.from {
+                return Ok(Some(batch));
+            }
+            self.take(&mut batch, is_done)?;
+        }
+    }
+
+    /// Takes one document into the batch, or passes it by.
+    fn take(&mut self, batch: &mut Batch, is_done: bool) -> Result<()> {
+        let old = match &mut self.key_map {
+            Some(key_map) => key_map.next()?.map(|row| (row.old.into_owned(), row.new.into_owned())),
+            None => None,
+        };
+        self.position += 1;
+        let index = self.next_line;
+        self.next_line += 1;
+        if is_done {
+            (batch.from, batch.to) = (self.position, self.position);
+            return Ok(());
+        }
+        batch.to = self.position;
+        let chunk = std::mem::take(&mut self.chunk);
+        let taken = match chunk.line(index) {
+            Some(line) => self.take_line(batch, line, old),
+            None => Ok(()),
+        };
+        self.chunk = chunk;
+        taken
+    }
+
+    fn take_line(&mut self, batch: &mut Batch, line: Line<'_>, old: Option<(String, String)>) -> Result<()> {
+        self.tape
+            .read(line.bytes)
+            .map_err(|error| Error::file(format!("Line {} is damaged: {error}", line.number)))?;
+        if self.is_set_aside(line.bytes) {
+            batch.set_aside += 1;
+            return Ok(());
+        }
+        if self.inspector.expires_at(&self.tape, line.bytes).is_some_and(|time| time > 0 && time <= self.now)
+        {
+            batch.expired += 1;
+            return Ok(());
+        }
+        let refused = |refusal: crate::check::Refusal| Error::bug(format!("Line {}: {refusal}", line.number));
+        let key = self.inspector.store_key(&self.tape, line.bytes).map_err(refused)?;
+        // Legacy documents may be of a form that says nothing of a version.
+        let version = match self.inspector.inspect(&self.tape, line.bytes, &mut self.identity) {
+            Ok(()) => self.identity.version,
+            Err(_) => None,
+        };
+        if self.plan.key_map.is_some() {
+            let row = old.ok_or_else(|| {
+                Error::file("The key map ends before its archive does; nothing more was written")
+            })?;
+            batch.updates.push(self.update(&key, row, version, line.bytes)?);
+        }
+        batch.shown.push(self.inspector.display_key(&self.tape, line.bytes).into_owned());
+        batch.versions.push(version);
+        batch.lines.push(line.bytes);
+        batch.keys.push(key);
+        Ok(())
+    }
+
+    fn is_set_aside(&mut self, line: &[u8]) -> bool {
+        self.checked.refuses(&self.inspector, &self.tape, line, &mut self.key)
+    }
+
+    /// The change of one document where it is: its key alone, if the old key and the version still stand.
+    fn update(
+        &self,
+        key: &StoreKey,
+        row: (String, String),
+        version: Option<i64>,
+        line: &[u8],
+    ) -> Result<GuardedUpdate> {
+        let (old, new) = row;
+        let shown = self.inspector.display_key(&self.tape, line);
+        if shown != new {
+            return Err(Error::file(format!(
+                "The key map is not of this archive: it has {new:?} where the archive has {shown:?}"
+            ))
+            .hint("Fetch archive, key map and manifest of one run together."));
+        }
+        let layout = &self.plan.layout;
+        let field = layout.keys.first().map(|place| place.at.clone()).unwrap_or_default();
+        let version_field = layout.fields.version.as_ref().and_then(|field| field.at.clone());
+        Ok(GuardedUpdate {
+            key: key.clone(),
+            set: (field.clone(), new),
+            when_text: vec![(field, old)],
+            when_integer: version_field.zip(version).into_iter().collect(),
+        })
+    }
+}
+
+impl What {
+    /// Whether documents are changed where they are.
+    pub fn is_in_place(self) -> bool {
+        self == Self::InPlace
+    }
+}

@@ -1,0 +1,83 @@
+use std::path::{Path, PathBuf};
+
+use super::{Job, key_map_of};
+use crate::archive::{ArchiveInput, Manifest};
+use crate::commands::{OpenedArchive, open_archive};
+use crate::key::Escaping;
+use crate::layout::Layout;
+use crate::stores::StoreAddress;
+use crate::{Error, Result};
+
+/// What is written, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Rekeyed documents are created.
+    Rekeyed,
+    /// Documents get their new key where they are.
+    InPlace,
+    /// Legacy documents are created again.
+    Legacy,
+}
+
+impl What {
+    /// The command that does it.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Rekeyed | Self::InPlace => "import",
+            Self::Legacy => "restore",
+        }
+    }
+}
+
+/// The archive to be written and everything that is known about it.
+pub(crate) struct Plan {
+    pub input: ArchiveInput,
+    pub layout: Layout,
+    pub escaping: Option<Escaping>,
+    pub address: StoreAddress,
+    /// The key map, where documents are changed in place.
+    pub key_map: Option<PathBuf>,
+}
+
+impl Plan {
+    pub(super) fn make(job: &Job, folder: &Path) -> Result<Self> {
+        let address = job.to.address.clone();
+        let OpenedArchive { input, layout } = open_archive(&job.archive, Some(address.kind()), folder)?;
+        let manifest = input.manifest();
+        refuse_other_kind(job.what, manifest, &input)?;
+        if job.what == What::InPlace && !layout.keeps_store_key() {
+            return Err(Error::usage(format!(
+                "--in-place is for documents that keep their store key, and those of {} do not; nothing was done",
+                layout.name
+            ))
+            .hint("Leave --in-place out: the documents are created beside the legacy ones, which prune removes later."));
+        }
+        let key_map = match job.what {
+            What::InPlace => Some(key_map_of(&input, job.archive.manifest.as_deref())?),
+            What::Rekeyed | What::Legacy => None,
+        };
+        let escaping = manifest.and_then(|it| it.rekey.as_ref()).and_then(|rekey| rekey.escaping.escaping());
+        Ok(Self { layout, escaping, address, key_map, input })
+    }
+
+    /// The manifest, where the archive has one.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.input.manifest()
+    }
+}
+
+/// A legacy archive is not imported, a rekeyed one not restored.
+fn refuse_other_kind(what: What, manifest: Option<&Manifest>, input: &ArchiveInput) -> Result<()> {
+    let Some(manifest) = manifest else { return Ok(()) };
+    match (what, manifest.rekey.is_some()) {
+        (What::Legacy, true) => {
+            Err(Error::usage(format!("{:?} is a rekeyed archive; nothing was done", input.name()))
+                .hint("Use rekey import for it."))
+        }
+        (What::Rekeyed | What::InPlace, false) => {
+            Err(Error::usage(format!("{:?} is a legacy archive; nothing was done", input.name()))
+                .hint("Rewrite it with rekey rekey first, or use rekey restore to put it back as it is."))
+        }
+        _ => Ok(()),
+    }
+}

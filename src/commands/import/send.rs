@@ -1,0 +1,288 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+
+use super::batch::{Batch, Batches};
+use super::preflight::Checked;
+use super::target::Target;
+use super::{Job, Plan};
+use crate::document::canonical::differing_fields;
+use crate::document::json::Tape;
+use crate::document::{StoreKind, find_field};
+use crate::journal::{Context, Done, Journal, Ranges, Tally};
+use crate::report::{Finding, FindingCode, Findings, NoticeCode};
+use crate::signal::StopSignal;
+use crate::stores::outcome::{self, Conflict, Outcome};
+use crate::stores::{BatchLimits, CollectionWriter, Guarded, GuardedUpdate, StoreError};
+use crate::ui::{ProgressTask, Ui};
+use crate::{Error, Result};
+
+/// How many batches are on their way at one time, if nobody says.
+const BATCHES: usize = 8;
+
+/// The batches of a dry run whose target does not exist yet.
+const WITHOUT_TARGET: BatchLimits = BatchLimits { documents: 1_000, bytes: 4 * 1024 * 1024 };
+
+/// What sending came to, earlier runs that were resumed included.
+pub(super) struct Sent {
+    pub tally: Tally,
+}
+
+/// Sends every document that has no outcome yet and notes what became of it.
+#[allow(clippy::too_many_arguments)] // Each is a part that this function alone brings together.
+pub(super) async fn send(
+    job: &Job,
+    plan: &Plan,
+    target: &Target,
+    checked: &Checked,
+    folder: &Path,
+    findings: &mut Findings,
+    ui: &Ui,
+    stop: &StopSignal,
+) -> Result<Sent> {
+    let mut journal =
+        if job.dry_run { None } else { Some(Journal::open(folder, &context(job, plan, target)?)?) };
+    let resumed = journal.as_ref().is_some_and(Journal::is_resumed);
+    let done = journal.as_ref().map(|journal| journal.done().clone()).unwrap_or_default();
+    if let Some(journal) = journal.as_ref().filter(|_| resumed) {
+        ui.notice(NoticeCode::Resumed, format!("Resuming the unfinished run of {:?}.", journal.path()));
+        for key in journal.conflicts() {
+            findings.push(Finding {
+                key: Some(key.clone()),
+                ..Finding::new(FindingCode::Conflict, "A different document stood under the key.")
+            })?;
+        }
+    }
+    let sender = Sender { job, plan, target, in_empty: target.was_empty && !resumed };
+    let task =
+        ui.progress().start(if job.dry_run { "comparing" } else { "writing" }, Some(checked.documents));
+    let mut run =
+        Run { sender: &sender, journal: &mut journal, tally: Tally::default(), findings, task: &*task };
+    run.all(checked, &done, stop).await?;
+    let mut tally = run.tally;
+    if let Some(journal) = journal {
+        tally = *journal.tally();
+        journal.finish()?;
+    }
+    task.finish();
+    Ok(Sent { tally })
+}
+
+/// What the journal is bound to.
+fn context(job: &Job, plan: &Plan, target: &Target) -> Result<Context> {
+    let totals =
+        plan.input.totals().ok_or_else(|| Error::bug("The archive was not checked before it is sent"))?;
+    let identity = target.description.as_ref().and_then(|it| it.identity.clone()).unwrap_or_default();
+    Ok(Context {
+        command: job.what.command().to_owned(),
+        archive: file_stem(plan.input.name()),
+        archive_sha256: totals.sha256.clone(),
+        target: format!("{} {} {identity}", plan.address.identity(), job.to.collection),
+        options: BTreeMap::from([
+            ("layout".to_owned(), plan.layout.digest()),
+            ("in-place".to_owned(), job.what.is_in_place().to_string()),
+            ("on-refused".to_owned(), format!("{:?}", job.on_refused)),
+        ]),
+    })
+}
+
+/// The archive's own name for a file beside it.
+fn file_stem(name: &str) -> String {
+    let name = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| name != "-").unwrap_or_else(|| "stdin".to_owned())
+}
+
+/// Sends one batch.
+struct Sender<'a> {
+    job: &'a Job,
+    plan: &'a Plan,
+    target: &'a Target,
+    in_empty: bool,
+}
+
+/// What became of the documents of a batch.
+struct Answer {
+    batch: Batch,
+    outcomes: Vec<Settled>,
+}
+
+enum Settled {
+    Written,
+    Identical,
+    Conflict { message: String, fields: Vec<String> },
+    Failed(StoreError),
+}
+
+impl Sender<'_> {
+    async fn send(&self, batch: Batch) -> Answer {
+        let Some(collection) = self.target.collection.as_deref() else {
+            let outcomes = batch.keys.iter().map(|_| Settled::Written).collect();
+            return Answer { batch, outcomes };
+        };
+        let outcomes = if self.job.what.is_in_place() {
+            let guarded = outcome::update(collection, &batch.updates).await;
+            let kind = self.plan.layout.store;
+            guarded
+                .into_iter()
+                .zip(&batch.updates)
+                .map(|(it, update)| settle_update(kind, it, update))
+                .collect()
+        } else {
+            let outcomes = outcome::create(collection, &batch.keys, &batch.lines, self.in_empty).await;
+            outcomes
+                .into_iter()
+                .zip(batch.lines.iter())
+                .map(|(it, line)| self.settle_created(it, line))
+                .collect()
+        };
+        Answer { batch, outcomes }
+    }
+
+    fn limits(&self) -> BatchLimits {
+        self.target.collection.as_deref().map_or(WITHOUT_TARGET, CollectionWriter::batch_limits)
+    }
+
+    fn settle_created(&self, outcome: Outcome, line: &[u8]) -> Settled {
+        match outcome {
+            Outcome::Written => Settled::Written,
+            Outcome::Identical => Settled::Identical,
+            Outcome::Failed(error) => Settled::Failed(error),
+            Outcome::Conflict(Conflict::Different(stored)) => Settled::Conflict {
+                message: "A different document stands under the key.".to_owned(),
+                fields: differing_fields(self.plan.layout.store, line, &stored),
+            },
+            Outcome::Conflict(Conflict::UniqueTaken(index)) => Settled::Conflict {
+                message: format!(
+                    "Another document holds the same values in the unique index{}.",
+                    index.map(|index| format!(" {index}")).unwrap_or_default()
+                ),
+                fields: Vec::new(),
+            },
+        }
+    }
+}
+
+/// A document changed in place is identical once it holds the new key and the guarded version, whatever else
+/// happened to it since.
+fn settle_update(kind: StoreKind, guarded: Guarded, update: &GuardedUpdate) -> Settled {
+    match guarded {
+        Guarded::Done => Settled::Written,
+        Guarded::Failed(error) => Settled::Failed(error),
+        Guarded::UniqueTaken(index) => Settled::Conflict {
+            message: format!("Another document holds the new key already, by the unique index {index}."),
+            fields: vec![update.set.0.clone()],
+        },
+        Guarded::Missing => {
+            Settled::Conflict { message: "The document is gone.".to_owned(), fields: Vec::new() }
+        }
+        Guarded::Differs(stored) => {
+            let (field, new) = &update.set;
+            if stored.as_deref().is_some_and(|stored| holds(kind, stored, field, new, update)) {
+                return Settled::Identical;
+            }
+            Settled::Conflict {
+                message: "The document no longer holds the key or the version that was exported.".to_owned(),
+                fields: vec![field.clone()],
+            }
+        }
+    }
+}
+
+fn holds(kind: StoreKind, stored: &[u8], field: &str, text: &str, update: &GuardedUpdate) -> bool {
+    let mut tape = Tape::new();
+    if tape.read(stored).is_err() {
+        return false;
+    }
+    let find = |name: &str| find_field(kind, &tape, stored, name).ok().flatten();
+    let has_text = find(field).and_then(|it| kind.text(&tape, stored, it)).is_some_and(|it| it == text);
+    has_text
+        && update
+            .when_integer
+            .iter()
+            .all(|(name, value)| find(name).and_then(|it| kind.integer(&tape, stored, it)) == Some(*value))
+}
+
+/// One run over the archive.
+struct Run<'a> {
+    sender: &'a Sender<'a>,
+    journal: &'a mut Option<Journal>,
+    tally: Tally,
+    findings: &'a mut Findings,
+    task: &'a dyn ProgressTask,
+}
+
+impl Run<'_> {
+    async fn all(&mut self, checked: &Checked, done: &Ranges, stop: &StopSignal) -> Result<()> {
+        let sender = self.sender;
+        let at_once = sender
+            .job
+            .to
+            .rates
+            .concurrency
+            .map_or(BATCHES, |it| usize::try_from(it.get()).unwrap_or(BATCHES));
+        let mut batches = Batches::new(sender.plan, checked, done, sender.limits());
+        let mut under_way = FuturesUnordered::new();
+        let mut failed = None;
+        let mut more = true;
+        loop {
+            while more && failed.is_none() && !stop.is_set() && under_way.len() < at_once {
+                match tokio::task::block_in_place(|| batches.next())? {
+                    None => more = false,
+                    Some(batch) => {
+                        if let Some(journal) = &mut *self.journal {
+                            journal.intend(batch.from, batch.to)?;
+                        }
+                        under_way.push(sender.send(batch));
+                    }
+                }
+            }
+            let Some(answer) = under_way.next().await else { break };
+            if let Err(error) = self.note(answer) {
+                failed = failed.or(Some(error));
+            }
+        }
+        match failed {
+            Some(error) => Err(error.hint("Run the same command again to go on where this run ended.")),
+            None if stop.is_set() && more => Err(stop
+                .error("Interrupted; what was under way is finished and noted")
+                .hint("Run the same command again to go on where this run ended.")),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes what became of a batch; on the first failure nothing more is sent.
+    fn note(&mut self, answer: Answer) -> Result<()> {
+        let Answer { batch, outcomes } = answer;
+        let mut tally = Tally { expired: batch.expired, set_aside: batch.set_aside, ..Tally::default() };
+        let mut conflicts = Vec::new();
+        for (index, settled) in outcomes.into_iter().enumerate() {
+            let key = batch.shown.get(index).cloned().unwrap_or_default();
+            match settled {
+                Settled::Written => tally.written += 1,
+                Settled::Identical => tally.identical += 1,
+                Settled::Conflict { message, fields } => {
+                    tally.conflict += 1;
+                    conflicts.push(key.clone());
+                    let version = batch.versions.get(index).copied().flatten();
+                    self.findings.push(Finding {
+                        key: Some(key),
+                        version,
+                        fields,
+                        ..Finding::new(FindingCode::Conflict, message)
+                    })?;
+                }
+                Settled::Failed(error) => {
+                    return Err(Error::from(error).context(format!("The document {key:?} was not written")));
+                }
+            }
+        }
+        self.tally.add(&tally);
+        self.task.add(batch.to - batch.from, batch.lines.bytes() as u64);
+        match &mut *self.journal {
+            Some(journal) => journal.finish_range(Done { from: batch.from, to: batch.to, tally, conflicts }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `rekey prune`: deletes legacy documents whose streams are proven to be moved, and nothing else.
+//!
+//! ```text
+//! legacy archive ─┐
+//! key maps ───────┼─▶ decide by whole stream ─▶ delete what is still as it was exported
+//! store (scan) ───┘
+//! ```
+
+mod decide;
+mod delete;
+mod evidence;
+mod result;
+
+use std::path::{Path, PathBuf};
+
+use super::legacy_blocks::SORT_BUDGET;
+use super::store::{describe, reader_concurrency};
+use super::{OpenedArchive, open_archive, state_folder};
+use crate::archive::ArchiveInput;
+use crate::key::Escaping;
+use crate::layout::Layout;
+use crate::options::{ArchiveOptions, LayoutOptions, PruneOptions, StoreOptions, is_dash};
+use crate::report::{Findings, Outcome};
+use crate::scan::scan;
+use crate::signal::StopSignal;
+use crate::stores::{Collection, CollectionReader, connect};
+use crate::ui::Ui;
+use crate::verify::{Found, FoundConsumer, TenantNames};
+use crate::{Error, Result};
+
+/// What is known about the archives.
+pub(super) struct Archives {
+    pub legacy: ArchiveInput,
+    pub rekeyed: ArchiveInput,
+    pub layout: Layout,
+    pub escaping: Option<Escaping>,
+    pub folder: PathBuf,
+}
+
+/// Prunes, or says what a prune would delete.
+pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
+    let archives = open_archives(&options)?;
+    let (reader, collection) = open_store(&options).await?;
+    let read_from: &dyn CollectionReader = match (&reader, &collection) {
+        (_, Some(collection)) => collection.as_ref(),
+        (Some(reader), None) => reader.as_ref(),
+        (None, None) => return Err(Error::bug("No collection was opened")),
+    };
+    let description = describe(read_from, "source", ui).await?;
+    let stopped = || stop.check("Interrupted; nothing more is deleted. Run the same command again to go on.");
+
+    let mut found = read(read_from, &options.from, &archives, ui, &stopped).await?;
+    if let Some(twins) = &options.twins {
+        let reader = connect::open_reader(twins).await?;
+        let _ = describe(reader.as_ref(), "twins", ui).await?;
+        found.rekeyed = read(reader.as_ref(), twins, &archives, ui, &stopped).await?.rekeyed;
+    }
+    let mut findings = Findings::new(findings_path(&options).filter(|_| !options.dry_run));
+    let decided = tokio::task::block_in_place(|| {
+        let evidence = evidence::gather(&archives, found)?;
+        decide::decide(&archives, evidence, &mut findings, ui, &stopped)
+    })?;
+    let tally = match collection.filter(|_| !options.dry_run) {
+        None => decided.foreseen(),
+        Some(collection) => {
+            let target =
+                delete::Target { collection: collection.as_ref(), identity: description.identity.as_deref() };
+            delete::delete(&options, &archives, &decided, &target, &mut findings, ui, stop).await?
+        }
+    };
+    result::finish(&options, &archives, decided, tally, findings)
+}
+
+/// Opens the store, for writing only if something is to be deleted.
+async fn open_store(
+    options: &PruneOptions,
+) -> Result<(Option<Box<dyn CollectionReader>>, Option<Box<dyn Collection>>)> {
+    if options.dry_run {
+        return Ok((Some(connect::open_reader(&options.from).await?), None));
+    }
+    Ok((None, Some(connect::open(&options.from, false).await?)))
+}
+
+async fn read(
+    reader: &dyn CollectionReader,
+    options: &StoreOptions,
+    archives: &Archives,
+    ui: &Ui,
+    stopped: &(impl Fn() -> Result<()> + Sync),
+) -> Result<Found> {
+    let task = ui.progress().start("reading", None);
+    let watch = Box::new(move |documents, bytes| task.add(documents, bytes));
+    let manifests = archives.rekeyed.manifests().filter_map(|(_, manifest)| manifest.rekey.as_ref());
+    let tenants: Vec<_> = manifests.flat_map(|rekey| rekey.tenants.keys().map(String::as_str)).collect();
+    let names = TenantNames::new(tenants, &archives.layout, archives.escaping.unwrap_or(Escaping::Raw));
+    let consumer =
+        FoundConsumer::new(&archives.layout, archives.escaping, names, &archives.folder, SORT_BUDGET, watch);
+    let snapshot = reader.snapshot().await?;
+    let concurrency = reader_concurrency(&options.rates);
+    Ok(scan(reader, snapshot.as_ref(), concurrency, consumer, stopped).await?.into_found())
+}
+
+/// Opens both archives; the rekeyed one must have been made from the legacy one.
+fn open_archives(options: &PruneOptions) -> Result<Archives> {
+    let first = options.legacy.paths.first().filter(|path| !is_dash(path)).map(PathBuf::as_path);
+    let temporary = std::env::temp_dir();
+    let asked = options.state_dir.as_deref().or(options.dry_run.then_some(temporary.as_path()));
+    let folder = state_folder(asked, first)?;
+    let OpenedArchive { input: legacy, layout } =
+        open_archive(&options.legacy, Some(options.from.address.kind()), &folder)?;
+    let rekeyed_options = ArchiveOptions {
+        paths: options.rekeyed.clone(),
+        expect_documents: None,
+        manifest: None,
+        layout: LayoutOptions::default(),
+    };
+    let OpenedArchive { input: rekeyed, layout: rekeyed_layout } =
+        open_archive(&rekeyed_options, Some(layout.store), &folder)?;
+    if layout.digest() != rekeyed_layout.digest() {
+        return Err(Error::usage(format!(
+            "The legacy archive is of the layout {}, the rekeyed one of {}; nothing was deleted",
+            layout.name, rekeyed_layout.name
+        )));
+    }
+    if legacy.manifest().is_some_and(|manifest| manifest.rekey.is_some()) {
+        return Err(Error::usage(format!("{:?} is a rekeyed archive; nothing was deleted", legacy.name()))
+            .hint("Pass the legacy archive first and the rekeyed one with --rekeyed."));
+    }
+    let mut escaping = None;
+    for (path, manifest) in rekeyed.manifests() {
+        let Some(rekey) = &manifest.rekey else {
+            return Err(Error::usage(format!(
+                "{path:?} is not the manifest of a rekeyed archive; nothing was deleted"
+            ))
+            .hint("Pass the archive that rekey wrote with --rekeyed."));
+        };
+        escaping = escaping.or(rekey.escaping.escaping());
+    }
+    Ok(Archives { legacy, rekeyed, layout, escaping, folder })
+}
+
+fn findings_path(options: &PruneOptions) -> Option<PathBuf> {
+    options.findings.clone().or_else(|| {
+        let beside = options.legacy.paths.first().filter(|path| !is_dash(path) && !path.is_dir())?;
+        let mut name = beside.as_os_str().to_owned();
+        name.push(".prune.findings.ndjson");
+        Some(Path::new(&name).to_owned())
+    })
+}

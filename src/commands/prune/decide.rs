@@ -1,0 +1,316 @@
+use std::collections::BTreeMap;
+
+use super::Archives;
+use super::evidence::Evidence;
+use crate::archive::Chunk;
+use crate::document::canonical::{Scratch, digest};
+use crate::document::json::Tape;
+use crate::journal::Tally;
+use crate::layout::{Identity, Inspector, KeyState, StoredOwner};
+use crate::report::{Finding, FindingCode, Findings};
+use crate::rewrite::{StreamId, out_of_order, stream_id};
+use crate::sort::Sorted;
+use crate::ui::Ui;
+use crate::verify::{join_key, write_place};
+use crate::{Error, Result};
+
+/// Why a stream's legacy documents are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kept {
+    /// No key map names one of its documents.
+    NotMoved,
+    /// One of its documents has no twin.
+    TwinMissing,
+    /// One of its documents has a twin with another content.
+    TwinDifferent,
+    /// One of its documents is no longer as it was exported.
+    Changed,
+    /// The store holds a document of it that the archive does not.
+    Extra,
+    /// The document is not one the layout reads.
+    Unreadable,
+}
+
+impl Kept {
+    /// The stable word in results.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::NotMoved => "not-moved",
+            Self::TwinMissing => "twin-missing",
+            Self::TwinDifferent => "twin-different",
+            Self::Changed => "changed",
+            Self::Extra => "extra",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    fn message(self) -> &'static str {
+        match self {
+            Self::NotMoved => "no key map names it, so its stream was not moved",
+            Self::TwinMissing => "its rekeyed twin is not there",
+            Self::TwinDifferent => "its rekeyed twin has another content",
+            Self::Changed => "it is no longer what was exported",
+            Self::Extra => "the store holds it but the archive does not",
+            Self::Unreadable => "it is not a legacy document of the layout",
+        }
+    }
+}
+
+/// What is to become of each stream.
+#[derive(Debug, Default)]
+pub(super) struct Decided {
+    /// The streams that are kept.
+    pub kept: BTreeMap<StreamId, Kept>,
+    /// Reason → documents kept for it.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// Documents in the archive.
+    pub documents: u64,
+    /// Documents that are gone already.
+    pub gone: u64,
+}
+
+impl Decided {
+    /// What a prune would come to.
+    pub fn foreseen(&self) -> Tally {
+        let kept = self.reasons.values().sum();
+        Tally { kept, gone: self.gone, deleted: self.documents - kept - self.gone, ..Tally::default() }
+    }
+}
+
+/// Goes through the legacy archive and decides, stream by stream.
+pub(super) fn decide(
+    archives: &Archives,
+    evidence: Evidence,
+    findings: &mut Findings,
+    ui: &Ui,
+    stopped: &dyn Fn() -> Result<()>,
+) -> Result<Decided> {
+    let task = ui.progress().start("deciding", archives.legacy.expected_documents());
+    let mut judge = Judge::new(archives, evidence)?;
+    let mut decided = Decided::default();
+    let mut reader = archives.legacy.line_reader();
+    let mut chunk = Chunk::new();
+    let mut last_key = Vec::new();
+    while reader.fill(&mut chunk)? {
+        stopped()?;
+        for line in chunk.lines() {
+            let order = judge.read(line.bytes)?;
+            if judge.key < last_key {
+                return Err(out_of_order(line.number));
+            }
+            last_key.clone_from(&judge.key);
+            judge.open_stream(order, &mut decided, findings)?;
+            judge.judge(line.bytes)?;
+        }
+        task.add(chunk.len() as u64, chunk.bytes() as u64);
+    }
+    let totals = reader.finish()?;
+    judge.end(&mut decided, findings)?;
+    for (path, manifest) in archives.rekeyed.manifests() {
+        if manifest.rekey.as_ref().is_some_and(|rekey| rekey.input_sha256 != totals.sha256) {
+            return Err(Error::usage(format!(
+                "{path:?} was not made from {:?}; nothing was deleted",
+                archives.legacy.name()
+            ))
+            .hint("Pass the legacy archive that rekey read."));
+        }
+    }
+    task.finish();
+    Ok(decided)
+}
+
+/// The row of a stored legacy document that comes next.
+struct Stored {
+    rows: Sorted,
+    next: Option<(Vec<u8>, [u8; 32], String)>,
+}
+
+impl Stored {
+    fn new(rows: Sorted) -> Result<Self> {
+        let mut stored = Self { rows, next: None };
+        stored.advance()?;
+        Ok(stored)
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        self.next = match self.rows.next()? {
+            None => None,
+            Some((key, row)) => {
+                let (digest, shown) = row
+                    .split_first_chunk::<32>()
+                    .ok_or_else(|| Error::bug("A stored row has lost its form"))?;
+                Some((key.to_vec(), *digest, String::from_utf8_lossy(shown).into_owned()))
+            }
+        };
+        Ok(())
+    }
+}
+
+/// The stream being judged.
+#[derive(Default)]
+struct Open {
+    stream: Vec<u8>,
+    documents: u64,
+    gone: u64,
+    kept: Option<(Kept, String, Option<i64>)>,
+}
+
+struct Judge<'a> {
+    archives: &'a Archives,
+    stored: Stored,
+    moved: crate::sort::SortedTable,
+    twins: crate::sort::SortedTable,
+    inspector: Inspector,
+    tape: Tape,
+    identity: Identity,
+    key: Vec<u8>,
+    place: Vec<u8>,
+    twin: Vec<u8>,
+    twin_key: Vec<u8>,
+    twin_join: Vec<u8>,
+    scratch: Scratch,
+    open: Open,
+}
+
+impl<'a> Judge<'a> {
+    fn new(archives: &'a Archives, evidence: Evidence) -> Result<Self> {
+        Ok(Self {
+            archives,
+            stored: Stored::new(evidence.stored)?,
+            moved: evidence.moved,
+            twins: evidence.twins,
+            inspector: Inspector::new(&archives.layout, archives.escaping),
+            tape: Tape::new(),
+            identity: Identity::default(),
+            key: Vec::new(),
+            place: Vec::new(),
+            twin: Vec::new(),
+            twin_key: Vec::new(),
+            twin_join: Vec::new(),
+            scratch: Scratch::default(),
+            open: Open::default(),
+        })
+    }
+
+    /// Reads a line; the length of the part of its order key that identifies the stream.
+    fn read(&mut self, line: &[u8]) -> Result<usize> {
+        self.key.clear();
+        self.tape.read(line).map_err(|error| {
+            Error::file(format!("The legacy archive holds a line that is not JSON: {error}"))
+        })?;
+        Ok(self.inspector.order_key(&self.tape, line, &mut self.key).unwrap_or_default())
+    }
+
+    fn open_stream(
+        &mut self,
+        stream_len: usize,
+        decided: &mut Decided,
+        findings: &mut Findings,
+    ) -> Result<()> {
+        let stream = self.key.get(..stream_len).unwrap_or_default();
+        if self.open.documents > 0 && self.open.stream == stream {
+            return Ok(());
+        }
+        let stream = stream.to_vec();
+        self.end(decided, findings)?;
+        self.open.stream = stream;
+        Ok(())
+    }
+
+    /// Judges the line read last.
+    fn judge(&mut self, line: &[u8]) -> Result<()> {
+        self.open.documents += 1;
+        self.pass_extras(false)?;
+        let inspected = self.inspector.inspect(&self.tape, line, &mut self.identity);
+        let shown = self.inspector.display_key(&self.tape, line).into_owned();
+        if inspected.is_err() || self.identity.state != KeyState::Legacy {
+            self.keep(Kept::Unreadable, shown);
+            return Ok(());
+        }
+        let is_stored = self.stored.next.as_ref().is_some_and(|(key, ..)| *key == self.key);
+        if !is_stored {
+            self.open.gone += 1;
+            return Ok(());
+        }
+        let whole = digest(self.archives.layout.store, &self.tape, line, &[], &mut self.scratch);
+        let is_changed = self.stored.next.as_ref().is_some_and(|(_, stored, _)| *stored != whole.0);
+        self.stored.advance()?;
+        if is_changed {
+            self.keep(Kept::Changed, shown);
+        } else if let Some(kept) = self.judge_twin(line, &shown)? {
+            self.keep(kept, shown);
+        }
+        Ok(())
+    }
+
+    /// Whether the document's twin is there and equal to what the rewrite makes of it now.
+    fn judge_twin(&mut self, line: &[u8], shown: &str) -> Result<Option<Kept>> {
+        let store_key = self.inspector.store_key(&self.tape, line).map(|key| key.0).unwrap_or_default();
+        write_place(shown, self.identity.version, &store_key, &mut self.place);
+        let Some(tenant) = self.moved.first(&self.place)? else { return Ok(Some(Kept::NotMoved)) };
+        let tenant = String::from_utf8_lossy(&tenant).into_owned();
+        self.twin.clear();
+        let rewritten = self.inspector.rewrite(
+            &self.tape,
+            line,
+            &self.identity,
+            &tenant,
+            StoredOwner::Replace,
+            &mut self.twin,
+        );
+        self.twin_key.clear();
+        let order =
+            rewritten.and_then(|()| self.inspector.new_order_key(&self.tape, line, &mut self.twin_key));
+        let Ok(stream_len) = order else { return Ok(Some(Kept::NotMoved)) };
+        join_key(self.archives.layout.kind, &self.twin_key, stream_len, &mut self.twin_join);
+        let Some(stored) = self.twins.first(&self.twin_join)? else { return Ok(Some(Kept::TwinMissing)) };
+        let mut tape = Tape::new();
+        tape.read(&self.twin)
+            .map_err(|error| Error::bug(format!("A rewritten document is not JSON: {error}")))?;
+        let expected = digest(self.archives.layout.store, &tape, &self.twin, &[], &mut self.scratch);
+        Ok((stored != expected.0).then_some(Kept::TwinDifferent))
+    }
+
+    /// Passes stored documents that the archive does not hold; those of the open stream keep it.
+    fn pass_extras(&mut self, to_the_end: bool) -> Result<()> {
+        while let Some((key, _, shown)) = &self.stored.next {
+            let of_stream = !self.open.stream.is_empty() && key.starts_with(&self.open.stream);
+            let before = *key < self.key;
+            if !before && !(to_the_end && of_stream) {
+                return Ok(());
+            }
+            if of_stream {
+                let shown = shown.clone();
+                self.keep(Kept::Extra, shown);
+            }
+            self.stored.advance()?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, kept: Kept, shown: String) {
+        let version = self.identity.version;
+        let _ = self.open.kept.get_or_insert((kept, shown, version));
+    }
+
+    /// Ends the open stream.
+    fn end(&mut self, decided: &mut Decided, findings: &mut Findings) -> Result<()> {
+        // The line read last is the next stream's, so what is stored before it and of this stream is extra.
+        self.pass_extras(true)?;
+        let open = std::mem::take(&mut self.open);
+        decided.documents += open.documents;
+        let Some((kept, key, version)) = open.kept else {
+            decided.gone += open.gone;
+            return Ok(());
+        };
+        let _ = decided.kept.insert(stream_id(&open.stream), kept);
+        *decided.reasons.entry(kept.code()).or_default() += open.documents;
+        let message = format!(
+            "The stream's {} legacy documents are kept: of this one, {}.",
+            open.documents,
+            kept.message()
+        );
+        let version = version.filter(|_| kept != Kept::Extra);
+        findings.push(Finding { key: Some(key), version, ..Finding::new(FindingCode::Kept, message) })
+    }
+}

@@ -1,0 +1,142 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::archive::{ArchiveInput, Companions, KeyMapReader, Manifest, TenantAccount};
+use crate::commands::legacy_blocks::SORT_BUDGET;
+use crate::commands::source::find_layout;
+use crate::commands::{OpenedArchive, open_archive};
+use crate::key::Escaping;
+use crate::layout::Layout;
+use crate::options::VerifyOptions;
+use crate::report::Level;
+use crate::sort::Sorter;
+use crate::stores::Description;
+use crate::verify::{TenantNames, add_accounts, collect_expected};
+use crate::{Error, Result};
+
+/// What must be in the store, as archives or their manifests say.
+pub(super) struct Expectation {
+    pub layout: Layout,
+    pub escaping: Option<Escaping>,
+    pub folder: PathBuf,
+    input: Option<ArchiveInput>,
+    manifests: Vec<(PathBuf, Manifest)>,
+}
+
+impl Expectation {
+    /// Opens archives, or manifests alone.
+    pub fn open(options: &VerifyOptions, folder: &Path) -> Result<Self> {
+        let kind = options.against.address.kind();
+        let are_manifests = options.archive.paths.iter().filter(|path| is_manifest(path)).count();
+        if are_manifests > 0 && are_manifests < options.archive.paths.len() {
+            return Err(Error::usage("Archives and manifests cannot be mixed")
+                .hint("Pass either archives or manifests."));
+        }
+        let (input, manifests, layout) = if are_manifests > 0 {
+            let read = |path: &PathBuf| Ok((path.clone(), Manifest::read(path)?));
+            let manifests: Vec<_> = options.archive.paths.iter().map(read).collect::<Result<_>>()?;
+            let recorded = manifests.first().map(|(_, manifest)| (&manifest.layout, manifest.store));
+            let layout = find_layout(&options.archive.layout, Some(kind), recorded)?;
+            (None, manifests, layout)
+        } else {
+            let OpenedArchive { input, layout } = open_archive(&options.archive, Some(kind), folder)?;
+            let manifests = input.manifests().cloned().collect();
+            (Some(input), manifests, layout)
+        };
+        let mut escaping = None;
+        for (path, manifest) in &manifests {
+            let Some(rekey) = &manifest.rekey else {
+                return Err(Error::usage(format!("{path:?} is not the manifest of a rekeyed archive"))
+                    .hint("Pass what rekey wrote; a legacy archive goes with --legacy."));
+            };
+            if manifest.layout.name != layout.name {
+                return Err(Error::usage(format!(
+                    "{path:?} is of the layout {}, the others of {}",
+                    manifest.layout.name, layout.name
+                )));
+            }
+            escaping = escaping.or(rekey.escaping.escaping());
+        }
+        let input = if options.counts_only && !manifests.is_empty() { None } else { input };
+        Ok(Self { layout, escaping, folder: folder.to_owned(), input, manifests })
+    }
+
+    /// How closely the store is compared.
+    pub fn level(&self) -> Level {
+        if self.input.is_some() { Level::Content } else { Level::Counts }
+    }
+
+    /// `raw`, `escaped` or `unneeded`.
+    pub fn escaping_name(&self) -> &'static str {
+        self.escaping.map_or("unneeded", Escaping::name)
+    }
+
+    /// The rekeyed archives, where they are there.
+    pub fn input(&self) -> Option<&ArchiveInput> {
+        self.input.as_ref()
+    }
+
+    /// The manifests of the rekeyed archives.
+    pub fn manifests(&self) -> &[(PathBuf, Manifest)] {
+        &self.manifests
+    }
+
+    /// The collections the documents were exported from, as far as it is known.
+    pub fn sources(&self) -> impl Iterator<Item = &Description> {
+        self.manifests.iter().filter_map(|(_, manifest)| manifest.source.as_ref())
+    }
+
+    /// The number of documents, if it is known.
+    pub fn documents(&self) -> Option<u64> {
+        self.input.as_ref().and_then(ArchiveInput::expected_documents)
+    }
+
+    /// The number of streams, as far as the manifests say.
+    pub fn streams(&self) -> u64 {
+        self.manifests.iter().map(|(_, manifest)| manifest.streams).sum()
+    }
+
+    /// The tenants that the manifests know.
+    pub fn tenant_names(&self) -> TenantNames {
+        let rekeys = self.manifests.iter().filter_map(|(_, manifest)| manifest.rekey.as_ref());
+        let tenants = rekeys.flat_map(|rekey| rekey.tenants.keys().map(String::as_str));
+        TenantNames::new(tenants, &self.layout, self.escaping.unwrap_or(Escaping::Raw))
+    }
+
+    /// The documents of the archives, to be sorted.
+    pub fn collect(&self, names: &mut TenantNames, watch: &dyn Fn(u64, u64) -> Result<()>) -> Result<Sorter> {
+        let input = self.input.as_ref().ok_or_else(|| Error::bug("There is no archive to be read"))?;
+        let expected =
+            collect_expected(input, &self.layout, self.escaping, names, &self.folder, SORT_BUDGET, watch)?;
+        Ok(expected.rows)
+    }
+
+    /// The accounts of the manifests, tenant by tenant.
+    pub fn accounts(&self, names: &mut TenantNames) -> BTreeMap<u32, TenantAccount> {
+        let mut accounts = BTreeMap::new();
+        for (_, manifest) in &self.manifests {
+            for (tenant, account) in manifest.rekey.iter().flat_map(|rekey| &rekey.tenants) {
+                add_accounts(accounts.entry(names.number(tenant)).or_default(), account);
+            }
+        }
+        accounts
+    }
+
+    /// The key maps of the archives, in their order.
+    pub fn key_maps(&self) -> Result<Vec<KeyMapReader>> {
+        let open = |(path, manifest): &(PathBuf, Manifest)| {
+            let sha256 = manifest.rekey.as_ref().and_then(|rekey| rekey.key_map_sha256.as_deref());
+            let sha256 = sha256.ok_or_else(|| {
+                Error::usage(format!("{path:?} names no key map, which --legacy needs"))
+                    .hint("Rewrite the legacy archive into a file: the key map stands beside it.")
+            })?;
+            let key_map = Companions::beside_manifest(path).key_map;
+            Ok(KeyMapReader::open(&key_map, Some(manifest.totals.documents), Some(sha256)))
+        };
+        self.manifests.iter().map(open).collect()
+    }
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".manifest.json"))
+}

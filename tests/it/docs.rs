@@ -158,3 +158,33 @@ fn every_command_shown_is_one_that_the_program_takes() {
     }
     assert!(shown > 10, "the commands were not found");
 }
+
+/// The lines of a section's JSON blocks.
+fn json_blocks(section: &str) -> Vec<&str> {
+    section.split("\n```json\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
+}
+
+#[test]
+fn every_document_shown_before_becomes_the_one_shown_after() {
+    let mut layouts = BTreeSet::new();
+    for store in StoreKind::ALL {
+        let page = read(format!("docs/layouts/{store}.md"));
+        for section in page.split("\n## ").skip(1) {
+            let heading = section.lines().next().unwrap_or_default();
+            let Some((_, layout)) = heading.trim_end_matches('`').split_once('`') else { continue };
+            let [before, after] = json_blocks(section)[..] else {
+                panic!("{layout}: expected a document before and one after")
+            };
+            let run = assert_cmd::Command::new(env!("CARGO_BIN_EXE_rekey"))
+                .args(["rekey", "-", "--out", "-", "--layout", layout, "--tenant", "acme", "--quiet"])
+                .write_stdin(before)
+                .output()
+                .unwrap();
+            let message = String::from_utf8_lossy(&run.stderr);
+            assert!(run.status.success(), "{layout}: {message}");
+            assert_eq!(String::from_utf8_lossy(&run.stdout).trim_end(), after, "{layout}");
+            assert!(layouts.insert(layout.to_owned()), "{layout} stands twice");
+        }
+    }
+    assert_eq!(layouts.len(), std::fs::read_dir(root().join("src/layouts")).unwrap().count());
+}

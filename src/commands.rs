@@ -1,5 +1,6 @@
 //! The verbs: each wires the parts together and knows no argument and no terminal control sequence.
 
+pub mod demo;
 pub mod export;
 pub mod import;
 mod legacy_blocks;
@@ -8,4 +9,4 @@ pub mod rekey;
 mod source;
 mod store;
 pub mod verify;
-pub(crate) use source::{OpenedArchive, open_archive, state_folder};
+pub(crate) use source::{OpenedArchive, journal_stem, open_archive, state_folder};

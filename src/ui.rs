@@ -69,6 +69,19 @@ impl Ui {
         (ui, screen)
     }
 
+    /// Says nothing to anybody; for work whose outcome alone matters.
+    pub fn silent() -> Self {
+        let bars = progress::Bars::default();
+        let nowhere = || Channel::over(Box::new(std::io::sink()), false, ColorMode::Never, bars.clone());
+        Self {
+            options: UiOptions { progress: ProgressMode::None, quiet: true, ..UiOptions::default() },
+            out: nowhere(),
+            err: nowhere(),
+            progress: Arc::new(progress::Hidden),
+            notices: Mutex::default(),
+        }
+    }
+
     /// How the terminal is used.
     pub fn options(&self) -> &UiOptions {
         &self.options

@@ -9,7 +9,7 @@ use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
 use super::verify::VerifyArgs;
 use crate::commands;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::options::{
     DemoOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions, VerifyOptions,
 };
@@ -99,7 +99,7 @@ impl Command {
             Self::Verify(options) => commands::verify::run(options, ui, stop).await,
             Self::Prune(options) => commands::prune::run(options, ui, stop).await,
             Self::Restore(options) => commands::import::restore(options, ui, stop).await,
-            Self::Demo(_) => Err(Error::usage("This command is not part of this build yet.")),
+            Self::Demo(options) => commands::demo::run(options, ui, stop).await,
         }
     }
 }

@@ -100,3 +100,9 @@ pub(crate) fn state_folder(asked: Option<&Path>, file: Option<&Path>) -> Result<
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     Ok(parent.unwrap_or(Path::new(".")).to_owned())
 }
+
+/// What the journal of an archive is called after: its first file, or standard input.
+pub(crate) fn journal_stem(input: &ArchiveInput) -> String {
+    let name = input.files().first().and_then(|file| file.file_name());
+    name.map_or_else(|| "stdin".to_owned(), |name| name.to_string_lossy().into_owned())
+}

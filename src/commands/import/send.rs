@@ -7,6 +7,7 @@ use futures::stream::FuturesUnordered;
 use super::batch::{Batch, Batches};
 use super::preflight::Checked;
 use super::target::Target;
+use crate::commands::journal_stem;
 use super::{Job, Plan};
 use crate::document::canonical::differing_fields;
 use crate::document::json::Tape;
@@ -77,7 +78,7 @@ fn context(job: &Job, plan: &Plan, target: &Target) -> Result<Context> {
     let identity = target.description.as_ref().and_then(|it| it.identity.clone()).unwrap_or_default();
     Ok(Context {
         command: job.what.command().to_owned(),
-        archive: file_stem(plan.input.name()),
+        archive: journal_stem(&plan.input),
         archive_sha256: totals.sha256.clone(),
         target: format!("{} {} {identity}", plan.address.identity(), job.to.collection),
         options: BTreeMap::from([
@@ -86,12 +87,6 @@ fn context(job: &Job, plan: &Plan, target: &Target) -> Result<Context> {
             ("on-refused".to_owned(), format!("{:?}", job.on_refused)),
         ]),
     })
-}
-
-/// The archive's own name for a file beside it.
-fn file_stem(name: &str) -> String {
-    let name = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
-    name.filter(|name| name != "-").unwrap_or_else(|| "stdin".to_owned())
 }
 
 /// Sends one batch.

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::Archives;
 use super::decide::Decided;
 use crate::archive::{Chunk, Line, LineReader};
+use crate::commands::journal_stem;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
 use crate::journal::{Context, Done, Journal, Tally};
@@ -81,12 +81,11 @@ fn settle(batch: &Batch, outcomes: Vec<Guarded>, findings: &mut Findings) -> Res
 fn context(options: &PruneOptions, archives: &Archives, target: &Target<'_>) -> Result<Context> {
     let totals =
         archives.legacy.totals().ok_or_else(|| Error::bug("The archive was not read before it is pruned"))?;
-    let name = Path::new(archives.legacy.name()).file_name().map(|name| name.to_string_lossy().into_owned());
     let twins =
         options.twins.as_ref().map(|twins| format!("{} {}", twins.address.identity(), twins.collection));
     Ok(Context {
         command: "prune".to_owned(),
-        archive: name.unwrap_or_else(|| "archive".to_owned()),
+        archive: journal_stem(&archives.legacy),
         archive_sha256: totals.sha256.clone(),
         target: format!(
             "{} {} {}",

@@ -49,21 +49,33 @@ impl<'a> Walk<'a> {
     pub async fn all(&self, ui: Option<&Ui>) -> Result<Walked> {
         self.seed().await?;
         let source = self.shown_store("shop");
-        show(ui, &format!("$ rekey export --from {source} --layout {} --out legacy.ndjson", self.fixture.layout))?;
+        show(
+            ui,
+            &format!("$ rekey export --from {source} --layout {} --out legacy.ndjson", self.fixture.layout),
+        )?;
         let exported = self.export().await?;
         show(ui, &format!("  {exported} in version order, with a manifest that makes the file whole"))?;
 
         show(ui, "$ rekey rekey legacy.ndjson --tenant-map tenants.csv --escaping escaped --dry-run")?;
         let (samples, tenants) = self.rekey(true).await?;
         show_samples(ui, &samples, &tenants)?;
-        show(ui, "$ rekey rekey legacy.ndjson --tenant-map tenants.csv --escaping escaped --out rekeyed.ndjson")?;
+        show(
+            ui,
+            "$ rekey rekey legacy.ndjson --tenant-map tenants.csv --escaping escaped --out rekeyed.ndjson",
+        )?;
         let _ = self.rekey(false).await?;
-        show(ui, "  the same, written: the rekeyed archive, and a key map from every old key to its new one")?;
+        show(
+            ui,
+            "  the same, written: the rekeyed archive, and a key map from every old key to its new one",
+        )?;
 
         let target = self.shown_store("moved");
         show(ui, &format!("$ rekey import rekeyed.ndjson --to {target} --create-target"))?;
         let documents = self.import().await?;
-        show(ui, &format!("  {} written; a second run would write none", format::count(documents, "document")))?;
+        show(
+            ui,
+            &format!("  {} written; a second run would write none", format::count(documents, "document")),
+        )?;
 
         show(ui, &self.shown_verify())?;
         let verified = self.verify().await?;
@@ -73,7 +85,10 @@ impl<'a> Walk<'a> {
 
     /// The command that verifies, as it is shown.
     pub fn shown_verify(&self) -> String {
-        format!("$ rekey verify rekeyed.ndjson --against {} --legacy legacy.ndjson", self.shown_store("moved"))
+        format!(
+            "$ rekey verify rekeyed.ndjson --against {} --legacy legacy.ndjson",
+            self.shown_store("moved")
+        )
     }
 
     /// The collection that documents are moved to.
@@ -89,7 +104,10 @@ impl<'a> Walk<'a> {
         let options = RestoreOptions {
             archive: ArchiveOptions {
                 expect_documents: Some(self.fixture.documents.lines().count() as u64),
-                layout: LayoutOptions { layout: Some(self.fixture.layout.to_owned()), parameters: Vec::new() },
+                layout: LayoutOptions {
+                    layout: Some(self.fixture.layout.to_owned()),
+                    parameters: Vec::new(),
+                },
                 ..archive(documents)
             },
             to: self.store("shop")?,
@@ -180,13 +198,16 @@ impl<'a> Walk<'a> {
         };
         let Outcome { exit, report, findings, .. } = verify::run(options, &self.silent, self.stop).await?;
         match report {
-            Report::Verify(report) => Ok(Verified { verdict: report.verdict, exit, findings: findings.first }),
+            Report::Verify(report) => {
+                Ok(Verified { verdict: report.verdict, exit, findings: findings.first })
+            }
             _ => Err(wrong_report()),
         }
     }
 
     fn store(&self, collection: &str) -> Result<StoreOptions> {
-        let address = StoreAddress::parse(&format!("embedded:{}?as={}", self.file("store.db").display(), self.kind()))?;
+        let address =
+            StoreAddress::parse(&format!("embedded:{}?as={}", self.file("store.db").display(), self.kind()))?;
         Ok(StoreOptions { address, collection: self.collection(collection), rates: Rates::default() })
     }
 
@@ -209,7 +230,12 @@ impl<'a> Walk<'a> {
 }
 
 fn archive(path: PathBuf) -> ArchiveOptions {
-    ArchiveOptions { paths: vec![path], expect_documents: None, manifest: None, layout: LayoutOptions::default() }
+    ArchiveOptions {
+        paths: vec![path],
+        expect_documents: None,
+        manifest: None,
+        layout: LayoutOptions::default(),
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
@@ -221,7 +247,9 @@ fn must_be_done(outcome: Outcome) -> Result<Report> {
     match (outcome.exit, outcome.error) {
         (ExitStatus::Done, _) => Ok(outcome.report),
         (_, Some(error)) => Err(error),
-        (exit, None) => Err(Error::bug(format!("A step of the demonstration ended with exit {}", exit.code()))),
+        (exit, None) => {
+            Err(Error::bug(format!("A step of the demonstration ended with exit {}", exit.code())))
+        }
     }
 }
 
@@ -236,7 +264,12 @@ fn show(ui: Option<&Ui>, line: &str) -> Result<()> {
 /// Old and new keys of each tenant, with the number of its documents.
 fn show_samples(ui: Option<&Ui>, samples: &[KeySample], tenants: &BTreeMap<String, u64>) -> Result<()> {
     let Some(ui) = ui else { return Ok(()) };
-    let columns = [("tenant", Align::Left), ("documents", Align::Right), ("old key", Align::Left), ("new key", Align::Left)];
+    let columns = [
+        ("tenant", Align::Left),
+        ("documents", Align::Right),
+        ("old key", Align::Left),
+        ("new key", Align::Left),
+    ];
     let mut table = Table::new(columns);
     for (tenant, documents) in tenants {
         let of_tenant = samples.iter().filter(|sample| sample.tenant == *tenant);

@@ -5,6 +5,12 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::task::{Display, State, Task};
 use super::{Progress, ProgressTask};
 
+/// What a bar looks like; it fits into 80 columns with the phrase of a million documents.
+const KNOWN: &str = "{prefix} [{bar:16}] {percent:>3}% {wide_msg}";
+
+/// What stands in place of a bar where the total is not known.
+const UNKNOWN: &str = "{prefix} {spinner} {wide_msg}";
+
 /// Bars on a terminal, drawn over. Clones share one set.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ui) struct Bars(MultiProgress);
@@ -45,7 +51,7 @@ impl Display for Bar {
             bar
         });
         bar.set_position(state.documents);
-        bar.set_message(state.phrase());
+        bar.set_message(state.short_phrase());
         bar.tick();
     }
 
@@ -58,11 +64,7 @@ impl Display for Bar {
 }
 
 fn style(total_known: bool) -> ProgressStyle {
-    let template = if total_known {
-        "{prefix} [{bar:24}] {percent:>3}% {wide_msg}"
-    } else {
-        "{prefix} {spinner} {wide_msg}"
-    };
+    let template = if total_known { KNOWN } else { UNKNOWN };
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ")
@@ -74,7 +76,7 @@ mod tests {
 
     #[test]
     fn both_templates_are_understood() {
-        for template in ["{prefix} [{bar:24}] {percent:>3}% {wide_msg}", "{prefix} {spinner} {wide_msg}"] {
+        for template in [KNOWN, UNKNOWN] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
     }

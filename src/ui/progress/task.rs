@@ -48,20 +48,32 @@ impl State {
 
     /// One phrase: `1,200 of 5,000 documents, 3.40 MB, 400/s, 9.5 s left`.
     pub(super) fn phrase(&self) -> String {
-        let mut phrase = match self.total {
-            Some(total) => format!("{} of {}", number(self.documents), count(total, "document")),
-            None => count(self.documents, "document"),
-        };
+        match self.total {
+            Some(total) => {
+                self.with_rate(&format!("{} of {}", number(self.documents), count(total, "document")))
+            }
+            None => self.with_rate(&count(self.documents, "document")),
+        }
+    }
+
+    /// The phrase without its noun, for beside a bar: `1,200 of 5,000, 3.40 MB, 400/s, 9.5 s left`.
+    pub(super) fn short_phrase(&self) -> String {
+        match self.total {
+            Some(total) => self.with_rate(&format!("{} of {}", number(self.documents), number(total))),
+            None => self.phrase(),
+        }
+    }
+
+    fn with_rate(&self, documents: &str) -> String {
+        let mut parts = vec![documents.to_owned()];
         if self.bytes > 0 {
-            phrase = format!("{phrase}, {}", bytes(self.bytes));
+            parts.push(bytes(self.bytes));
         }
         if self.documents > 0 {
-            phrase = format!("{phrase}, {}/s", number(self.rate()));
+            parts.push(format!("{}/s", number(self.rate())));
         }
-        match self.left() {
-            Some(left) => format!("{phrase}, {} left", duration(left)),
-            None => phrase,
-        }
+        parts.extend(self.left().map(|left| format!("{} left", duration(left))));
+        parts.join(", ")
     }
 }
 
@@ -169,6 +181,10 @@ mod tests {
         assert_eq!(
             state(Some(5_000), 1_200, 3_400_000).phrase(),
             "1,200 of 5,000 documents, 3.40 MB, 400/s, 9.5 s left"
+        );
+        assert_eq!(
+            state(Some(5_000), 1_200, 3_400_000).short_phrase(),
+            "1,200 of 5,000, 3.40 MB, 400/s, 9.5 s left"
         );
         assert_eq!(state(Some(5_000), 5_000, 0).phrase(), "5,000 of 5,000 documents, 1,666/s");
     }

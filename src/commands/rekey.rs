@@ -6,7 +6,7 @@ mod show;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -44,7 +44,7 @@ struct Rewrite<'a> {
     stop: &'a StopSignal,
     archive: OpenedArchive,
     rules: Arc<Rules>,
-    tenants: Arc<Mutex<TenantResolver>>,
+    tenants: TenantResolver,
     folder: PathBuf,
     started: Timestamp,
 }
@@ -66,16 +66,7 @@ impl<'a> Rewrite<'a> {
         let folder = state_folder(asked, out.or(options.manifest.as_deref()).or(input))?;
         let archive = open_archive(&options.archive, None, &folder)?;
         let (rules, resolver) = rules::build(options, archive.layout.clone(), &folder)?;
-        Ok(Self {
-            options,
-            ui,
-            stop,
-            archive,
-            rules: Arc::new(rules),
-            tenants: Arc::new(Mutex::new(resolver)),
-            folder,
-            started,
-        })
+        Ok(Self { options, ui, stop, archive, rules: Arc::new(rules), tenants: resolver, folder, started })
     }
 
     /// Passes over the archive until nothing new is found out, then puts the files in their places.
@@ -139,7 +130,7 @@ impl<'a> Rewrite<'a> {
         };
         let pass = Pass {
             rules: Arc::clone(&self.rules),
-            tenants: Arc::clone(&self.tenants),
+            tenants: &self.tenants,
             workers: std::thread::available_parallelism().map_or(2, usize::from),
             spill_folder: self.folder.clone(),
             watch: &watch,
@@ -231,7 +222,6 @@ impl Rewrite<'_> {
         let legacy = self.archive.input.manifest();
         let input = self.archive.input.totals();
         let input = input.ok_or_else(|| Error::bug("The legacy archive was not read to its end"))?;
-        let tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         let layout = &self.rules.layout;
         Ok(Manifest {
             format: FORMAT,
@@ -251,7 +241,7 @@ impl Rewrite<'_> {
             notices: count_notices(self.ui),
             rekey: Some(RekeyAccount {
                 input_sha256: input.sha256.clone(),
-                rule: tenants.describe(),
+                rule: self.tenants.describe(),
                 escaping: self.escaping(),
                 allowances: rules::allowances(self.options),
                 key_map_sha256,
@@ -310,8 +300,7 @@ impl Rewrite<'_> {
     }
 
     fn notices(&self, account: &Account) {
-        let tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(unused) = tenants.unused_rows().filter(|unused| unused.unused > 0) {
+        if let Some(unused) = self.tenants.unused_rows().filter(|unused| unused.unused > 0) {
             let lines: Vec<_> = unused.first_lines.iter().map(u64::to_string).collect();
             let message = format!(
                 "{} of {} rows of the tenant map matched nothing (first lines: {}).",

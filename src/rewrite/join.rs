@@ -1,6 +1,6 @@
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::collect::Collector;
 use super::long_stream::LongStream;
@@ -36,7 +36,7 @@ impl Joiner {
     /// Makes a joiner that hands finished streams to `collector`.
     pub fn new(
         rules: &Arc<Rules>,
-        tenants: &Arc<Mutex<TenantResolver>>,
+        tenants: &TenantResolver,
         spill_folder: PathBuf,
         collector: Collector,
     ) -> Self {

@@ -26,8 +26,8 @@ pub trait BlockSource: Send {
 pub struct Pass<'a> {
     /// The rules.
     pub rules: Arc<Rules>,
-    /// The tenants, shared by all threads.
-    pub tenants: Arc<Mutex<TenantResolver>>,
+    /// The tenants; each thread asks a clone of its own.
+    pub tenants: &'a TenantResolver,
     /// How many workers rewrite.
     pub workers: usize,
     /// Where a stream goes that is too long to be held in memory.
@@ -82,7 +82,7 @@ impl Pass<'_> {
         done: &SyncSender<Result<Numbered>>,
         stopped: &AtomicBool,
     ) {
-        let mut worker = Worker::new(&self.rules, &self.tenants);
+        let mut worker = Worker::new(&self.rules, self.tenants);
         loop {
             let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok((number, mut block)) = next else { return };
@@ -103,7 +103,7 @@ impl Pass<'_> {
         free: &SyncSender<Box<WorkedBlock>>,
         collector: Collector,
     ) -> Result<Collected> {
-        let mut joiner = Joiner::new(&self.rules, &self.tenants, self.spill_folder.clone(), collector);
+        let mut joiner = Joiner::new(&self.rules, self.tenants, self.spill_folder.clone(), collector);
         let mut early: BTreeMap<u64, Box<WorkedBlock>> = BTreeMap::new();
         let mut next = 0;
         for worked in take {

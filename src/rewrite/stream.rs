@@ -1,5 +1,5 @@
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::document::{DocumentRewriter, Reading};
 use super::output::collision;
@@ -176,8 +176,7 @@ pub struct RefusedDocument {
 /// Rewrites streams, one after the other.
 pub struct StreamRewriter {
     rules: Arc<Rules>,
-    tenants: Arc<Mutex<TenantResolver>>,
-    reads_documents: bool,
+    tenants: TenantResolver,
     document: DocumentRewriter,
 }
 
@@ -247,15 +246,9 @@ impl OpenStream {
 }
 
 impl StreamRewriter {
-    /// Makes a rewriter for `rules`; all of a run share `tenants`.
-    pub fn new(rules: &Arc<Rules>, tenants: &Arc<Mutex<TenantResolver>>) -> Self {
-        let reads_documents = tenants.lock().unwrap_or_else(PoisonError::into_inner).reads_documents();
-        Self {
-            rules: Arc::clone(rules),
-            tenants: Arc::clone(tenants),
-            reads_documents,
-            document: DocumentRewriter::new(rules),
-        }
+    /// Makes a rewriter for `rules`, with a clone of `tenants` of its own.
+    pub fn new(rules: &Arc<Rules>, tenants: &TenantResolver) -> Self {
+        Self { rules: Arc::clone(rules), tenants: tenants.clone(), document: DocumentRewriter::new(rules) }
     }
 
     /// The rules.
@@ -265,7 +258,7 @@ impl StreamRewriter {
 
     /// Whether a stream's tenant stands in its documents.
     pub fn reads_documents(&self) -> bool {
-        self.reads_documents
+        self.tenants.reads_documents()
     }
 
     /// Reads a line; [`Self::stream`] then says which stream it belongs to.
@@ -348,7 +341,7 @@ impl StreamRewriter {
     pub fn close(&mut self, mut open: OpenStream, block: &Chunk, out: &mut Output) -> Result<StreamResult> {
         let lines = BlockLines(block, open.lines.clone());
         self.settle(&mut open, &lines)?;
-        if self.reads_documents && open.is_to_be_moved(&self.rules) {
+        if self.reads_documents() && open.is_to_be_moved(&self.rules) {
             lines.visit(&mut |line| {
                 self.write_again(&mut open, line, out);
                 Ok(())
@@ -370,24 +363,22 @@ impl StreamRewriter {
 
     /// Finds the tenant in the stream's documents, where that is the rule.
     pub fn settle(&mut self, open: &mut OpenStream, lines: &dyn LineSource) -> Result<()> {
-        if !self.reads_documents || !open.refused.is_empty() || open.stream.is_empty() {
+        if !self.reads_documents() || !open.refused.is_empty() || open.stream.is_empty() {
             return Ok(());
         }
         let mut first = None;
         let store = self.rules.layout.store;
-        let tenants = Arc::clone(&self.tenants);
-        let mut tenants = tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        tenants.start_stream();
+        self.tenants.start_stream();
         lines.visit(&mut |line| {
             let _ = self.document.read(line.bytes);
-            let observed = tenants.observe(store, self.document.tape(), line.bytes, line.number);
+            let observed = self.tenants.observe(store, self.document.tape(), line.bytes, line.number);
             let refused = observed.err().map(|refusal| self.document.refuse(line, refusal, true));
             refused.into_iter().for_each(|refused| open.refuse(refused));
             let _ = first.get_or_insert_with(|| self.document.refuse(line, stream_refused(), true));
             Ok(())
         })?;
         let type_name = self.document.identity().type_name.clone();
-        match tenants.decide(&type_name, self.document.map_key())? {
+        match self.tenants.decide(&type_name, self.document.map_key())? {
             Ok(tenant) => open.tenant = Some(tenant.to_owned()),
             Err(refusal) => {
                 first
@@ -415,7 +406,7 @@ impl StreamRewriter {
         if let Err(refusal) = self.check_version(open).and_then(|()| self.check_key(open)) {
             return Ok(Err(refusal));
         }
-        if self.reads_documents || open.undecided {
+        if self.reads_documents() || open.undecided {
             return Ok(Ok(()));
         }
         if open.tenant.is_none() {
@@ -467,9 +458,8 @@ impl StreamRewriter {
     }
 
     fn decide(&mut self) -> Result<Result<String, Refusal>> {
-        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         let type_name = self.document.identity().type_name.clone();
-        let decided = tenants.decide(&type_name, self.document.map_key())?;
+        let decided = self.tenants.decide(&type_name, self.document.map_key())?;
         Ok(decided.map(str::to_owned))
     }
 }

@@ -1,5 +1,5 @@
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::document::Reading;
 use super::rules::Rules;
@@ -51,8 +51,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Makes a worker; all of a run share `tenants`.
-    pub fn new(rules: &Arc<Rules>, tenants: &Arc<Mutex<TenantResolver>>) -> Self {
+    /// Makes a worker, with a clone of `tenants` of its own.
+    pub fn new(rules: &Arc<Rules>, tenants: &TenantResolver) -> Self {
         Self { rewriter: StreamRewriter::new(rules, tenants), last_key: Vec::new() }
     }
 

@@ -27,7 +27,7 @@ use super::StoreKind;
 use super::json::{JsonError, Tape};
 use super::store_key::{DOCUMENT_ID, document_id};
 pub(super) use cosmosdb::SYSTEM_FIELDS as COSMOSDB_SYSTEM_FIELDS;
-use writer::{TooShallow, Writer};
+use writer::{Place, TooShallow, Writer};
 
 /// SHA-256 of a document's canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,7 +44,7 @@ impl fmt::Display for DocumentDigest {
 #[derive(Debug)]
 pub struct Scratch {
     form: Vec<u8>,
-    order: Vec<u32>,
+    order: Vec<Place>,
     deep: Tape,
 }
 
@@ -81,7 +81,7 @@ pub fn digest(
     leave_out: &[&str],
     scratch: &mut Scratch,
 ) -> DocumentDigest {
-    if kind == StoreKind::MongoDb && leave_out.is_empty() && writer::stands_as_it_is(tape) {
+    if kind == StoreKind::MongoDb && leave_out.is_empty() && mongodb::stands(tape) {
         return DocumentDigest(Sha256::digest(line).into());
     }
     let Scratch { form, order, deep } = scratch;

@@ -78,25 +78,28 @@ impl Member {
         names.iter().any(|name| self.is_named(line, name))
     }
 
+    /// The UTF-8 bytes of the decoded name in `line`.
+    #[inline]
+    pub(super) fn name_bytes<'a>(&self, line: &'a [u8]) -> Cow<'a, [u8]> {
+        if !self.escaped_name {
+            return Cow::Borrowed(self.inner_name(line));
+        }
+        Cow::Owned(self.name(line).into_owned().into_bytes())
+    }
+
+    /// The first eight bytes of the decoded name as a number that sorts as they do.
+    pub(super) fn name_prefix(&self, line: &[u8]) -> u64 {
+        prefix(&self.name_bytes(line))
+    }
+
     /// Compares the decoded names of two members of one line by their UTF-8 bytes.
     pub(super) fn compare_names(&self, other: &Self, line: &[u8]) -> Ordering {
-        if self.escaped_name || other.escaped_name {
-            return self.name(line).cmp(&other.name(line));
-        }
-        self.inner_name(line).cmp(other.inner_name(line))
+        self.name_bytes(line).cmp(&other.name_bytes(line))
     }
 
     /// Whether nothing is recorded inside this member.
     pub(super) fn is_childless(&self) -> bool {
         self.next == self.index + 1
-    }
-
-    /// The name in `line` if it needs no decoding, else the empty text; for comparing with known names.
-    pub(super) fn plain_name<'a>(&self, line: &'a [u8]) -> &'a str {
-        if self.escaped_name {
-            return "";
-        }
-        std::str::from_utf8(self.inner_name(line)).unwrap_or_default()
     }
 
     /// The name's bytes in `line` without the quotes; `None` if it holds an escape.
@@ -113,6 +116,15 @@ impl Member {
     pub(super) fn inner_name<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         slice(line, &(self.name.start + 1..self.name.end.saturating_sub(1)))
     }
+}
+
+/// The first eight bytes as a big-endian number, with zeros for those that are missing.
+fn prefix(bytes: &[u8]) -> u64 {
+    u64::from_be_bytes(bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut chunk = [0; 8];
+        chunk.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
+        chunk
+    }))
 }
 
 /// The bytes of a span; empty if the span is not of this line, so that a mix-up never panics.
@@ -139,8 +151,8 @@ pub(super) struct Traits {
     pub loose: bool,
     /// A number outside strings, at any depth.
     pub bare_number: bool,
-    /// A member named `$date`, at any depth.
-    pub dollar_date: bool,
+    /// A member named `$date` whose value is a string, at any depth.
+    pub date_as_text: bool,
     /// A member whose name begins with `$numberD` (`$numberDouble`, `$numberDecimal`), at any depth.
     pub dollar_number_d: bool,
 }

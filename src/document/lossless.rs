@@ -1,5 +1,7 @@
 //! Refuses what only looks like a store's lossless form: relaxed Extended JSON, plain JSON items.
 
+use std::borrow::Cow;
+
 use super::StoreKind;
 use super::json::{Kind, Member, Tape};
 use crate::check::{Reason, Refusal};
@@ -39,7 +41,7 @@ impl StoreKind {
         let check = Check { tape, line };
         let value = match self {
             Self::CosmosDb => return Ok(()),
-            Self::MongoDb if !tape.traits().bare_number && !tape.traits().dollar_date => return Ok(()),
+            Self::MongoDb if is_surely_canonical(tape) => return Ok(()),
             Self::MongoDb => Check::extended_json,
             Self::DynamoDb => Check::attribute,
             Self::Firestore => Check::firestore_value,
@@ -47,6 +49,13 @@ impl StoreKind {
         let fields = self.fields(tape, line).ok().flatten();
         check.each(fields, value)
     }
+}
+
+/// Whether the tokenizer saw nothing of relaxed Extended JSON. Names it takes note of may hide in escapes, but
+/// not in a compact line.
+fn is_surely_canonical(tape: &Tape) -> bool {
+    let traits = tape.traits();
+    tape.is_compact() && !traits.bare_number && !traits.date_as_text
 }
 
 /// Whether the line holds a whole document as base64 of its BSON.
@@ -104,12 +113,12 @@ impl<'t> Check<'t> {
         match value.kind {
             Kind::Number => lossy("is a number without a type, as in relaxed Extended JSON"),
             Kind::Array => self.each(Some(value), Self::extended_json),
-            Kind::Object => match self.wrapped(value)? {
-                Some(("$date", inner)) if inner.kind == Kind::String => {
+            Kind::Object => match self.wrapped(value)?.as_ref().map(known) {
+                Some((b"$date", inner)) if inner.kind == Kind::String => {
                     lossy("is a date as text, as in relaxed Extended JSON")
                 }
-                Some(("$timestamp" | "$minKey" | "$maxKey", _)) => Ok(()),
-                Some(("$binary", inner)) if inner.kind == Kind::String => {
+                Some((b"$timestamp" | b"$minKey" | b"$maxKey", _)) => Ok(()),
+                Some((b"$binary", inner)) if inner.kind == Kind::String => {
                     lossy("is a binary of Extended JSON version 1")
                 }
                 _ => self.each(Some(value), Self::extended_json),
@@ -120,14 +129,14 @@ impl<'t> Check<'t> {
 
     /// Checks an attribute value in DynamoDB JSON.
     fn attribute(&self, value: &'t Member) -> Checked {
-        match self.wrapped(value)? {
-            Some(("S" | "N" | "B", Member { kind: Kind::String, .. })) => Ok(()),
-            Some(("BOOL" | "NULL", Member { kind: Kind::Bool, .. })) => Ok(()),
-            Some(("SS" | "NS" | "BS", set)) if set.kind == Kind::Array => {
+        match self.wrapped(value)?.as_ref().map(known) {
+            Some((b"S" | b"N" | b"B", Member { kind: Kind::String, .. })) => Ok(()),
+            Some((b"BOOL" | b"NULL", Member { kind: Kind::Bool, .. })) => Ok(()),
+            Some((b"SS" | b"NS" | b"BS", set)) if set.kind == Kind::Array => {
                 self.each(Some(set), Self::set_element)
             }
-            Some(("L", list)) if list.kind == Kind::Array => self.each(Some(list), Self::attribute),
-            Some(("M", map)) if map.kind == Kind::Object => self.each(Some(map), Self::attribute),
+            Some((b"L", list)) if list.kind == Kind::Array => self.each(Some(list), Self::attribute),
+            Some((b"M", map)) if map.kind == Kind::Object => self.each(Some(map), Self::attribute),
             _ => lossy("is no attribute value in DynamoDB JSON"),
         }
     }
@@ -140,22 +149,22 @@ impl<'t> Check<'t> {
     fn firestore_value(&self, value: &'t Member) -> Checked {
         use Kind::{Bool, Null, Number, Object, String};
         let Some((name, inner)) = self.wrapped(value)? else { return lossy("is no Firestore value") };
-        match (name, inner.kind) {
-            ("nullValue", Null | String)
-            | ("booleanValue", Bool)
-            | ("integerValue" | "doubleValue", Number | String)
-            | ("stringValue" | "timestampValue" | "bytesValue" | "referenceValue", String)
-            | ("geoPointValue", Object) => Ok(()),
-            ("arrayValue", Object) => self.inner(inner, "values", Kind::Array),
-            ("mapValue", Object) => self.inner(inner, "fields", Object),
+        match (&*name, inner.kind) {
+            (b"nullValue", Null | String)
+            | (b"booleanValue", Bool)
+            | (b"integerValue" | b"doubleValue", Number | String)
+            | (b"stringValue" | b"timestampValue" | b"bytesValue" | b"referenceValue", String)
+            | (b"geoPointValue", Object) => Ok(()),
+            (b"arrayValue", Object) => self.inner(inner, b"values", Kind::Array),
+            (b"mapValue", Object) => self.inner(inner, b"fields", Object),
             _ => lossy("is a Firestore value of a type that is not known"),
         }
     }
 
     /// Checks the values inside an array or map value, which may hold none at all.
-    fn inner(&self, of: &'t Member, name: &str, kind: Kind) -> Checked {
+    fn inner(&self, of: &'t Member, name: &[u8], kind: Kind) -> Checked {
         match self.wrapped(of)? {
-            Some((found, values)) if found == name && values.kind == kind => {
+            Some((found, values)) if *found == *name && values.kind == kind => {
                 self.each(Some(values), Self::firestore_value)
             }
             None if of.is_childless() => Ok(()),
@@ -164,15 +173,20 @@ impl<'t> Check<'t> {
     }
 
     /// The name and value of an object's only member, if it has exactly one.
-    fn wrapped(&self, value: &'t Member) -> Result<Option<(&'t str, &'t Member)>, Doubt> {
+    fn wrapped(&self, value: &'t Member) -> Result<Option<(Cow<'t, [u8]>, &'t Member)>, Doubt> {
         if value.kind != Kind::Object {
             return Ok(None);
         }
         if !self.tape.records_inside(value) {
             return Err(Doubt::TooShallow);
         }
-        Ok(self.tape.only_child(value).map(|child| (child.plain_name(self.line), child)))
+        Ok(self.tape.only_child(value).map(|child| (child.name_bytes(self.line), child)))
     }
+}
+
+/// The name and value of a wrapper, in a form to match with.
+fn known<'t, 'n>((name, inner): &'n (Cow<'t, [u8]>, &'t Member)) -> (&'n [u8], &'t Member) {
+    (name, inner)
 }
 
 fn lossy(what: &'static str) -> Checked {
@@ -226,6 +240,7 @@ mod tests {
             (MongoDb, r#"{"a":1}"#, "a"),
             (MongoDb, r#"{"a":{"b":[{"$numberInt":"1"},{"c":2.5}]}}"#, "a.b.1.c"),
             (MongoDb, r#"{"at":{"DateTime":{"$date":"2026-01-02T03:04:05Z"}}}"#, "at.DateTime"),
+            (MongoDb, r#"{"at":{"\u0024date":"2026-01-02T03:04:05Z"}}"#, "at"),
             (MongoDb, r#"{"v":{"$numberLong":5}}"#, "v.$numberLong"),
             (MongoDb, r#"{"x":1,"p":{"$binary":"AA==","$type":"00"}}"#, "x"),
             (DynamoDb, r#"{"Item":{"pk":"a"}}"#, "pk"),

@@ -92,7 +92,7 @@ impl<'t> Measure<'t> {
 
     /// The UTF-8 bytes of a member's decoded name.
     fn name(&self, member: &Member) -> u64 {
-        length(member.name(self.line).len())
+        length(member.name_bytes(self.line).len())
     }
 
     /// The decoded text of a string; a number's text as it stands.
@@ -105,7 +105,10 @@ impl<'t> Measure<'t> {
 
     /// The UTF-8 bytes of a string's decoded text.
     fn utf8(&self, value: &Member) -> u64 {
-        length(self.text(value).len())
+        match value.raw(self.line) {
+            [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => length(text.len()),
+            _ => length(self.text(value).len()),
+        }
     }
 
     /// The bytes that base64 text stands for.

@@ -17,6 +17,15 @@ impl<'t> Writer<'t, '_> {
         self.sorted(None, keep, Self::cosmosdb_value)
     }
 
+    /// Whether a value is certainly in canonical form.
+    pub(super) fn cosmosdb_stands(&self, value: &Member) -> bool {
+        match value.kind {
+            Kind::String | Kind::Bool | Kind::Null => true,
+            Kind::Number => is_plain_integer(self.raw(value)),
+            Kind::Object | Kind::Array => false,
+        }
+    }
+
     pub(super) fn cosmosdb_value(&mut self, value: &'t Member) -> Written {
         match value.kind {
             Kind::Object => return self.sorted(Some(value), |_| true, Self::cosmosdb_value),
@@ -32,8 +41,7 @@ impl<'t> Writer<'t, '_> {
     /// `-0` stays apart from `0`, since a store that holds doubles holds two different ones.
     fn cosmosdb_number(&mut self, number: &Member) {
         let raw = self.raw(number);
-        let decimal = if is_plain_integer(raw) { None } else { std::str::from_utf8(raw).ok() };
-        match decimal.and_then(Decimal::parse) {
+        match std::str::from_utf8(raw).ok().and_then(Decimal::parse) {
             Some(decimal) => decimal.write(self.out),
             None => self.out.extend_from_slice(raw),
         }

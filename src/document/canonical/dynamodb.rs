@@ -23,19 +23,28 @@ impl<'t> Writer<'t, '_> {
         )
     }
 
+    /// Whether a value inside its type wrapper is certainly in canonical form.
+    pub(super) fn dynamodb_stands(&self, typed: &Member) -> bool {
+        match (&*typed.name_bytes(self.line), typed.kind) {
+            (b"S", Kind::String) | (b"BOOL" | b"NULL", Kind::Bool) => true,
+            (b"N", Kind::String) => is_plain_integer(self.inner(typed)),
+            _ => false,
+        }
+    }
+
     /// Writes an attribute value: an object whose only member is called by its type.
     pub(super) fn dynamodb_value(&mut self, value: &'t Member) -> Written {
         let Some(typed) = self.only_child(value)? else { return self.untyped(value) };
         self.out.push(b'{');
         self.name(typed);
-        match (typed.name(self.line).as_ref(), typed.kind) {
-            ("N", Kind::String) => self.dynamodb_number(typed),
-            ("B", Kind::String) => self.base64(typed),
-            ("SS", Kind::Array) => self.set(typed, Self::scalar)?,
-            ("NS", Kind::Array) => self.set(typed, Self::dynamodb_number)?,
-            ("BS", Kind::Array) => self.set(typed, Self::base64)?,
-            ("L", Kind::Array) => self.elements(typed, Self::dynamodb_value)?,
-            ("M", Kind::Object) => self.sorted(Some(typed), |_| true, Self::dynamodb_value)?,
+        match (&*typed.name_bytes(self.line), typed.kind) {
+            (b"N", Kind::String) => self.dynamodb_number(typed),
+            (b"B", Kind::String) => self.base64(typed),
+            (b"SS", Kind::Array) => self.set(typed, Self::scalar)?,
+            (b"NS", Kind::Array) => self.set(typed, Self::dynamodb_number)?,
+            (b"BS", Kind::Array) => self.set(typed, Self::base64)?,
+            (b"L", Kind::Array) => self.elements(typed, Self::dynamodb_value)?,
+            (b"M", Kind::Object) => self.sorted(Some(typed), |_| true, Self::dynamodb_value)?,
             _ => self.untyped(typed)?,
         }
         self.out.push(b'}');
@@ -47,12 +56,10 @@ impl<'t> Writer<'t, '_> {
     /// [The service trims zeros](https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html#HowItWorks.DataTypes.Number)
     /// at both ends and keeps every one of the 38 digits it allows.
     fn dynamodb_number(&mut self, number: &Member) {
-        let raw = self.raw(number);
-        let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
-        if number.kind != Kind::String || is_plain_integer(inner) {
+        if number.kind != Kind::String {
             return self.scalar(number);
         }
-        let text = unescape(raw);
+        let text = unescape(self.raw(number));
         match Decimal::parse(&text) {
             Some(decimal) => {
                 self.out.push(b'"');

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::writer::{Writer, Written};
-use crate::document::decimal::Decimal;
+use crate::document::decimal::{Decimal, is_plain_integer};
 use crate::document::double;
 use crate::document::json::{Kind, Member};
 use crate::document::store_key::{DOCUMENT_ID, id_of_name};
@@ -17,6 +17,9 @@ use crate::document::timestamp;
 /// What the service itself writes beside a document's fields.
 const SYSTEM_FIELDS: [&str; 2] = ["createTime", "updateTime"];
 
+/// Integers of so many digits fit into 64 bits.
+const SAFE_DIGITS: usize = 18;
+
 impl<'t> Writer<'t, '_> {
     pub(super) fn firestore_document(&mut self, leave_out: &[&str]) -> Written {
         let line = self.line;
@@ -24,11 +27,11 @@ impl<'t> Writer<'t, '_> {
         let keep = |member: &Member| {
             !member.is_one_of(line, &SYSTEM_FIELDS) && !(no_id && member.is_named(line, "name"))
         };
-        self.sorted(None, keep, |writer, member| match (&*member.name(line), member.kind) {
-            ("fields", Kind::Object) => {
+        self.sorted(None, keep, |writer, member| match (&*member.name_bytes(line), member.kind) {
+            (b"fields", Kind::Object) => {
                 writer.sorted(Some(member), |field| !field.is_one_of(line, leave_out), Self::firestore_value)
             }
-            ("name", Kind::String) => {
+            (b"name", Kind::String) => {
                 // Project, database and collection are where a document is kept, not what it is.
                 write_quoted(&id_of_name(writer.raw(member)), writer.out);
                 Ok(())
@@ -37,22 +40,36 @@ impl<'t> Writer<'t, '_> {
         })
     }
 
+    /// Whether a value inside its type wrapper is certainly in canonical form.
+    pub(super) fn firestore_stands(&self, typed: &Member) -> bool {
+        match (&*typed.name_bytes(self.line), typed.kind) {
+            (b"stringValue" | b"referenceValue", Kind::String)
+            | (b"booleanValue", Kind::Bool)
+            | (b"nullValue", Kind::Null) => true,
+            (b"integerValue", Kind::String) => {
+                let digits = self.inner(typed);
+                digits.len() <= SAFE_DIGITS && is_plain_integer(digits)
+            }
+            _ => false,
+        }
+    }
+
     /// Writes a typed value: an object whose only member is called by its type.
     pub(super) fn firestore_value(&mut self, value: &'t Member) -> Written {
         let Some(typed) = self.only_child(value)? else { return self.untyped(value) };
         self.out.push(b'{');
         self.name(typed);
-        match (&*typed.name(self.line), typed.kind) {
-            ("nullValue", Kind::String) if self.raw(typed) == br#""NULL_VALUE""# => {
+        match (&*typed.name_bytes(self.line), typed.kind) {
+            (b"nullValue", Kind::String) if self.raw(typed) == br#""NULL_VALUE""# => {
                 self.out.extend_from_slice(b"null");
             }
-            ("integerValue", Kind::String | Kind::Number) => self.firestore_integer(typed),
-            ("doubleValue", Kind::String | Kind::Number) => self.firestore_double(typed),
-            ("timestampValue", Kind::String) => self.firestore_timestamp(typed),
-            ("bytesValue", Kind::String) => self.base64(typed),
-            ("geoPointValue", Kind::Object) => self.firestore_point(typed)?,
-            ("arrayValue", Kind::Object) => self.firestore_array(typed)?,
-            ("mapValue", Kind::Object) => self.firestore_map(typed)?,
+            (b"integerValue", Kind::String | Kind::Number) => self.firestore_integer(typed),
+            (b"doubleValue", Kind::String | Kind::Number) => self.firestore_double(typed),
+            (b"timestampValue", Kind::String) => self.firestore_timestamp(typed),
+            (b"bytesValue", Kind::String) => self.base64(typed),
+            (b"geoPointValue", Kind::Object) => self.firestore_point(typed)?,
+            (b"arrayValue", Kind::Object) => self.firestore_array(typed)?,
+            (b"mapValue", Kind::Object) => self.firestore_map(typed)?,
             _ => self.untyped(typed)?,
         }
         self.out.push(b'}');

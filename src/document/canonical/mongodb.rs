@@ -1,9 +1,14 @@
 //! MongoDB: order is part of a document, and every type has its own wrapper.
 
-use super::writer::{Writer, Written, stands_as_it_is};
+use super::writer::{Writer, Written};
 use crate::document::double;
-use crate::document::json::{Kind, Member};
+use crate::document::json::{Kind, Member, Tape};
 use crate::document::text::unescape;
+
+/// Whether a line is its own canonical form.
+pub(super) fn stands(tape: &Tape) -> bool {
+    tape.is_compact() && !tape.traits().dollar_number_d
+}
 
 impl<'t> Writer<'t, '_> {
     pub(super) fn mongodb_document(&mut self, leave_out: &[&str]) -> Written {
@@ -15,10 +20,6 @@ impl<'t> Writer<'t, '_> {
     ///
     /// `$numberDecimal` keeps its text, since `1` and `1.0` are two decimals to MongoDB.
     pub(super) fn mongodb_value(&mut self, value: &'t Member) -> Written {
-        if stands_as_it_is(self.tape) {
-            self.out.extend_from_slice(self.raw(value));
-            return Ok(());
-        }
         match value.kind {
             Kind::Object => match self.only_child(value)? {
                 Some(number)

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::mongodb;
 use crate::document::StoreKind;
 use crate::document::json::{Kind, Member, Tape};
 use crate::document::text::{unescape, write_quoted};
@@ -12,6 +13,14 @@ pub(super) struct TooShallow;
 
 pub(super) type Written = Result<(), TooShallow>;
 
+/// A member's place among its siblings, sorted by name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The beginning of the name, which mostly decides.
+    prefix: u64,
+    member: u32,
+}
+
 /// Writes canonical forms of the members of one line.
 ///
 /// From a shallow tape it writes what it can and stops with [`TooShallow`] where it must look deeper.
@@ -20,13 +29,8 @@ pub(super) struct Writer<'t, 'w> {
     pub tape: &'t Tape,
     pub line: &'t [u8],
     /// Members of the objects being written, in their sorted order, innermost object last.
-    pub order: &'w mut Vec<u32>,
+    pub order: &'w mut Vec<Place>,
     pub out: &'w mut Vec<u8>,
-}
-
-/// Whether a MongoDB line is its own canonical form.
-pub(super) fn stands_as_it_is(tape: &Tape) -> bool {
-    tape.is_compact() && !tape.traits().dollar_number_d
 }
 
 impl<'t> Writer<'t, '_> {
@@ -50,9 +54,31 @@ impl<'t> Writer<'t, '_> {
         }
     }
 
+    /// Whether the value's bytes are known to be its canonical form, in whichever place it stands.
+    fn stands(&self, value: &Member) -> bool {
+        self.tape.is_compact()
+            && match self.kind {
+                StoreKind::MongoDb => mongodb::stands(self.tape),
+                StoreKind::DynamoDb => self.typed(value).is_some_and(|typed| self.dynamodb_stands(typed)),
+                StoreKind::Firestore => self.typed(value).is_some_and(|typed| self.firestore_stands(typed)),
+                StoreKind::CosmosDb => self.cosmosdb_stands(value),
+            }
+    }
+
+    /// The value inside a type wrapper, if it is recorded.
+    fn typed(&self, value: &Member) -> Option<&'t Member> {
+        self.only_child(value).ok().flatten()
+    }
+
     /// The value's bytes as they stand in the line.
     pub(super) fn raw(&self, value: &Member) -> &'t [u8] {
         value.raw(self.line)
+    }
+
+    /// The text inside a string's quotes, escapes still in place.
+    pub(super) fn inner(&self, string: &Member) -> &'t [u8] {
+        let raw = self.raw(string);
+        raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default()
     }
 
     /// Writes a scalar by its text, a string in its canonical escapes.
@@ -62,6 +88,21 @@ impl<'t> Writer<'t, '_> {
         } else {
             self.out.extend_from_slice(self.raw(value));
         }
+    }
+
+    /// Writes a member: its name, a colon, and its value.
+    fn member(
+        &mut self,
+        member: &'t Member,
+        write: &mut impl FnMut(&mut Self, &'t Member) -> Written,
+    ) -> Written {
+        if self.stands(member) {
+            let bytes = self.line.get(member.name.start as usize..member.value.end as usize);
+            self.out.extend_from_slice(bytes.unwrap_or_default());
+            return Ok(());
+        }
+        self.name(member);
+        write(self, member)
     }
 
     /// Writes a member's name and the colon behind it.
@@ -88,14 +129,17 @@ impl<'t> Writer<'t, '_> {
     ) -> Written {
         let tape = self.inside(of)?;
         let first = self.order.len();
-        self.order.extend(tape.members(of).filter(|member| keep(member)).map(|member| member.index));
+        let line = self.line;
+        let place = |member: &Member| Place { prefix: member.name_prefix(line), member: member.index };
+        self.order.extend(tape.members(of).filter(|member| keep(member)).map(place));
         self.sort_by_name(first);
         self.out.push(b'{');
         for position in first..self.order.len() {
-            let Some(member) = self.order.get(position).and_then(|index| tape.member(*index)) else { break };
+            let Some(member) = self.order.get(position).and_then(|place| tape.member(place.member)) else {
+                break;
+            };
             self.comma(position == first);
-            self.name(member);
-            write(self, member)?;
+            self.member(member, &mut write)?;
         }
         self.out.push(b'}');
         self.order.truncate(first);
@@ -114,8 +158,7 @@ impl<'t> Writer<'t, '_> {
         for member in self.inside(of)?.members(of).filter(|member| keep(member)) {
             self.comma(first);
             first = false;
-            self.name(member);
-            write(self, member)?;
+            self.member(member, &mut write)?;
         }
         self.out.push(b'}');
         Ok(())
@@ -174,9 +217,11 @@ impl<'t> Writer<'t, '_> {
 
     fn sort_by_name(&mut self, first: usize) {
         let (tape, line) = (self.tape, self.line);
-        let compare = |a: &u32, b: &u32| match (tape.member(*a), tape.member(*b)) {
-            (Some(left), Some(right)) => left.compare_names(right, line).then(a.cmp(b)),
-            _ => Ordering::Equal,
+        let compare = |a: &Place, b: &Place| {
+            a.prefix.cmp(&b.prefix).then_with(|| match (tape.member(a.member), tape.member(b.member)) {
+                (Some(left), Some(right)) => left.compare_names(right, line).then(a.member.cmp(&b.member)),
+                _ => Ordering::Equal,
+            })
         };
         let Some(order) = self.order.get_mut(first..) else { return };
         if !order.is_sorted_by(|a, b| compare(a, b).is_le()) {

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Member, slice};
-use crate::document::text::unescape;
+use super::Member;
 
 /// The beginning of a member's decoded name as a number; equal names have equal keys.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +54,8 @@ fn certainly_differ(line: &[u8], members: &[Member], first: usize) -> bool {
 
 impl NameKey {
     fn new(line: &[u8], member: &Member) -> Self {
-        let key = if member.escaped_name {
-            let text = member.name(line);
-            key(text.as_bytes(), text.len())
-        } else {
-            let name = member.inner_name(line);
-            key(name, name.len())
-        };
-        Self { key, member: member.index }
+        let name = member.name_bytes(line);
+        Self { key: key(&name, name.len()), member: member.index }
     }
 }
 
@@ -105,13 +98,5 @@ fn sorted<'t>(line: &[u8], members: &'t [Member], names: &mut [NameKey]) -> Opti
 }
 
 fn text<'a>(line: &'a [u8], members: &[Member], name: &NameKey) -> Cow<'a, [u8]> {
-    let Some(member) = members.get(name.member as usize) else { return Cow::Borrowed(&[]) };
-    if member.escaped_name {
-        match unescape(slice(line, &member.name)) {
-            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-        }
-    } else {
-        Cow::Borrowed(member.inner_name(line))
-    }
+    members.get(name.member as usize).map_or_else(Cow::default, |member| member.name_bytes(line))
 }

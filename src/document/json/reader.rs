@@ -74,15 +74,15 @@ impl<'t, 'a> Reader<'t, 'a> {
             }
             let end = self.string(at)?;
             let name = Name { start: at, end, escaped: self.last_escape > at };
-            if self.byte(at + 1) == Some(b'$') {
-                self.notice(at + 1);
-            }
             let colon = self.space(end);
             if self.byte(colon) != Some(b':') {
                 return Err(self.fault(colon, "no colon behind a member name"));
             }
             count += 1;
             let value = self.space(colon + 1);
+            if self.byte(at + 1) == Some(b'$') {
+                self.notice(at + 1, value);
+            }
             at = self.member(&name, value, depth)?;
             match self.after_member(at, b'}')? {
                 (end, true) => {
@@ -338,11 +338,11 @@ impl<'t, 'a> Reader<'t, 'a> {
         at
     }
 
-    /// Notes a name, without its first quote, whose value has several spellings in Extended JSON.
+    /// Notes a name, without its first quote, and value that Extended JSON may spell in several ways.
     #[inline]
-    fn notice(&mut self, name: usize) {
+    fn notice(&mut self, name: usize, value: usize) {
         let name = self.line.get(name..).unwrap_or_default();
-        self.traits.dollar_date |= name.starts_with(b"$date\"");
+        self.traits.date_as_text |= self.byte(value) == Some(b'"') && name.starts_with(b"$date\"");
         self.traits.dollar_number_d |= name.starts_with(b"$numberD");
     }
 

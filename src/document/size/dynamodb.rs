@@ -19,16 +19,18 @@ impl<'t> Measure<'t> {
     fn attribute(&self, value: &'t Member) -> Size {
         let Some(typed) = self.only_child(value)? else { return Ok(length(value.raw(self.line).len())) };
         let of = Some(typed);
-        Ok(match (typed.plain_name(self.line), typed.kind) {
-            ("S", _) => self.utf8(typed),
-            ("N", _) => self.number(typed),
-            ("B", _) => self.binary(typed),
-            ("BOOL" | "NULL", _) => 1,
-            ("SS", Kind::Array) => 3 + self.sum(of, |measure, element| Ok(1 + measure.utf8(element)))?,
-            ("NS", Kind::Array) => 3 + self.sum(of, |measure, element| Ok(1 + measure.number(element)))?,
-            ("BS", Kind::Array) => 3 + self.sum(of, |measure, element| Ok(1 + measure.binary(element)))?,
-            ("L", Kind::Array) => 3 + self.sum(of, |measure, element| Ok(1 + measure.attribute(element)?))?,
-            ("M", Kind::Object) => {
+        Ok(match (&*typed.name_bytes(self.line), typed.kind) {
+            (b"S", _) => self.utf8(typed),
+            (b"N", _) => self.number(typed),
+            (b"B", _) => self.binary(typed),
+            (b"BOOL" | b"NULL", _) => 1,
+            (b"SS", Kind::Array) => 3 + self.sum(of, |measure, element| Ok(1 + measure.utf8(element)))?,
+            (b"NS", Kind::Array) => 3 + self.sum(of, |measure, element| Ok(1 + measure.number(element)))?,
+            (b"BS", Kind::Array) => 3 + self.sum(of, |measure, element| Ok(1 + measure.binary(element)))?,
+            (b"L", Kind::Array) => {
+                3 + self.sum(of, |measure, element| Ok(1 + measure.attribute(element)?))?
+            }
+            (b"M", Kind::Object) => {
                 3 + self
                     .sum(of, |measure, member| Ok(1 + measure.name(member) + measure.attribute(member)?))?
             }

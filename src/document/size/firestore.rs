@@ -25,18 +25,18 @@ impl<'t> Measure<'t> {
     /// A value. A map counts as a document without a name does, its 32 bytes included, as the page says.
     fn value(&self, value: &'t Member) -> Size {
         let Some(typed) = self.only_child(value)? else { return Ok(length(value.raw(self.line).len())) };
-        Ok(match typed.plain_name(self.line) {
-            "nullValue" | "booleanValue" => 1,
-            "integerValue" | "doubleValue" | "timestampValue" => 8,
-            "geoPointValue" => 16,
-            "stringValue" => self.utf8(typed) + 1,
-            "bytesValue" => self.binary(typed),
-            "referenceValue" => document_name(&self.text(typed)),
-            "arrayValue" => match self.only_child(typed)? {
+        Ok(match &*typed.name_bytes(self.line) {
+            b"nullValue" | b"booleanValue" => 1,
+            b"integerValue" | b"doubleValue" | b"timestampValue" => 8,
+            b"geoPointValue" => 16,
+            b"stringValue" => self.utf8(typed) + 1,
+            b"bytesValue" => self.binary(typed),
+            b"referenceValue" => document_name(&self.text(typed)),
+            b"arrayValue" => match self.only_child(typed)? {
                 Some(values) => self.sum(Some(values), Self::value)?,
                 None => 0,
             },
-            "mapValue" => match self.only_child(typed)? {
+            b"mapValue" => match self.only_child(typed)? {
                 Some(fields) => FRAME + self.fields(fields)?,
                 None => FRAME,
             },

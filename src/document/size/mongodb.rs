@@ -54,8 +54,8 @@ impl<'t> Measure<'t> {
     /// [Extended JSON v2](https://github.com/mongodb/specifications/blob/master/source/extended-json/extended-json.md).
     fn wrapper(&self, value: &'t Member) -> Result<Option<u64>, TooShallow> {
         let Some(first) = self.inside(Some(value))?.members(Some(value)).next() else { return Ok(None) };
-        let name = first.plain_name(self.line);
-        if !name.starts_with('$') {
+        let name = first.name_bytes(self.line);
+        if !name.starts_with(b"$") {
             return Ok(None);
         }
         let scope =
@@ -65,26 +65,26 @@ impl<'t> Measure<'t> {
             (Some(code), Some(scope), _) => {
                 Some(4 + STRING_FRAME + self.utf8(code) + self.bson_document(Some(scope))?)
             }
-            (_, _, Some(inner)) => self.wrapped(name, inner)?,
+            (_, _, Some(inner)) => self.wrapped(&name, inner)?,
             _ => None,
         })
     }
 
-    fn wrapped(&self, name: &str, inner: &'t Member) -> Result<Option<u64>, TooShallow> {
+    fn wrapped(&self, name: &[u8], inner: &'t Member) -> Result<Option<u64>, TooShallow> {
         Ok(Some(match (name, inner.kind) {
-            ("$numberInt", Kind::String) => 4,
-            ("$numberLong" | "$numberDouble", Kind::String) => 8,
-            ("$numberDecimal", Kind::String) => 16,
-            ("$oid", Kind::String) => OBJECT_ID,
-            ("$date", _) | ("$timestamp", Kind::Object) => 8,
-            ("$minKey" | "$maxKey", Kind::Number) | ("$undefined", Kind::Bool) => 0,
-            ("$symbol" | "$code", Kind::String) => STRING_FRAME + self.utf8(inner),
-            ("$uuid", Kind::String) => BINARY_FRAME + 16,
-            ("$binary", Kind::Object) => self.bson_binary(inner)?,
-            ("$regularExpression", Kind::Object) => {
+            (b"$numberInt", Kind::String) => 4,
+            (b"$numberLong" | b"$numberDouble", Kind::String) => 8,
+            (b"$numberDecimal", Kind::String) => 16,
+            (b"$oid", Kind::String) => OBJECT_ID,
+            (b"$date", _) | (b"$timestamp", Kind::Object) => 8,
+            (b"$minKey" | b"$maxKey", Kind::Number) | (b"$undefined", Kind::Bool) => 0,
+            (b"$symbol" | b"$code", Kind::String) => STRING_FRAME + self.utf8(inner),
+            (b"$uuid", Kind::String) => BINARY_FRAME + 16,
+            (b"$binary", Kind::Object) => self.bson_binary(inner)?,
+            (b"$regularExpression", Kind::Object) => {
                 self.sum(Some(inner), |measure, part| Ok(measure.utf8(part) + 1))?
             }
-            ("$dbPointer", Kind::Object) => {
+            (b"$dbPointer", Kind::Object) => {
                 let _ = self.inside(Some(inner))?;
                 let namespace = self.tape.find(self.line, Some(inner), "$ref");
                 STRING_FRAME + namespace.map_or(0, |namespace| self.utf8(namespace)) + OBJECT_ID

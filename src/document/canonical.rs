@@ -26,7 +26,7 @@ use sha2::{Digest as _, Sha256};
 use super::StoreKind;
 use super::json::{JsonError, Tape};
 use super::store_key::{DOCUMENT_ID, document_id};
-pub(super) use cosmosdb::SYSTEM_FIELDS as COSMOSDB_SYSTEM_FIELDS;
+pub(super) use cosmosdb::is_system_field;
 use writer::{Place, TooShallow, Writer};
 
 /// SHA-256 of a document's canonical form.
@@ -122,13 +122,12 @@ fn field_forms(kind: StoreKind, line: &[u8]) -> Result<Vec<(String, Vec<u8>)>, J
     let mut order = Vec::new();
     let mut forms = Vec::new();
     for field in tape.members(kind.fields(&tape, line).ok().flatten()) {
-        let name = field.name(line);
-        if kind == StoreKind::CosmosDb && cosmosdb::SYSTEM_FIELDS.contains(&&*name) {
+        if kind == StoreKind::CosmosDb && is_system_field(field, line) {
             continue;
         }
         let mut form = Vec::new();
         deeply(Writer { kind, tape: &tape, line, order: &mut order, out: &mut form }.value(field));
-        forms.push((name.into_owned(), form));
+        forms.push((field.name(line).into_owned(), form));
     }
     if kind == StoreKind::Firestore
         && let Some(id) = document_id(&tape, line)
@@ -146,5 +145,7 @@ fn deeply(written: Result<(), TooShallow>) {
     debug_assert!(written.is_ok());
 }
 
+#[cfg(test)]
+mod spellings;
 #[cfg(test)]
 mod tests;

@@ -66,6 +66,7 @@ impl Member {
     }
 
     /// Whether the decoded name is `name`.
+    #[inline]
     pub fn is_named(&self, line: &[u8], name: &str) -> bool {
         if self.escaped_name {
             return self.name(line) == name;

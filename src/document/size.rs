@@ -35,10 +35,11 @@ pub fn stored_size(kind: StoreKind, tape: &Tape, line: &[u8]) -> u64 {
 pub fn size_bound(kind: StoreKind, line_bytes: usize) -> u64 {
     let bytes = length(line_bytes);
     match kind {
-        // BSON writes an array's indexes out: `null,` is five bytes, but up to ten with its index.
+        // BSON writes an array's indexes out: `"",` are three bytes, but up to fourteen there.
         StoreKind::MongoDb => bytes.saturating_mul(6).saturating_add(32),
         StoreKind::DynamoDb | StoreKind::CosmosDb => bytes,
-        StoreKind::Firestore => bytes.saturating_add(64),
+        // An empty map, `{"mapValue":{}},`, counts 32.
+        StoreKind::Firestore => bytes.saturating_mul(2).saturating_add(64),
     }
 }
 

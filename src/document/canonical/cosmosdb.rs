@@ -7,13 +7,17 @@ use crate::document::json::{Kind, Member};
 /// What the service itself writes into an item.
 ///
 /// [Item properties](https://learn.microsoft.com/azure/cosmos-db/resource-model#properties-of-an-item).
-pub(in crate::document) const SYSTEM_FIELDS: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
+const SYSTEM_FIELDS: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
+
+/// Whether the service itself writes the field.
+pub(in crate::document) fn is_system_field(field: &Member, line: &[u8]) -> bool {
+    field.name_bytes(line).first() == Some(&b'_') && field.is_one_of(line, &SYSTEM_FIELDS)
+}
 
 impl<'t> Writer<'t, '_> {
     pub(super) fn cosmosdb_document(&mut self, leave_out: &[&str]) -> Written {
         let line = self.line;
-        let keep =
-            |field: &Member| !field.is_one_of(line, &SYSTEM_FIELDS) && !field.is_one_of(line, leave_out);
+        let keep = |field: &Member| !is_system_field(field, line) && !field.is_one_of(line, leave_out);
         self.sorted(None, keep, Self::cosmosdb_value)
     }
 

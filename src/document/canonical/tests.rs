@@ -2,12 +2,12 @@ use StoreKind::{CosmosDb, DynamoDb, Firestore, MongoDb};
 
 use super::*;
 
-fn form(kind: StoreKind, line: &str) -> String {
+pub(super) fn form(kind: StoreKind, line: &str) -> String {
     form_without(kind, line, &[])
 }
 
 /// The canonical form, after checking that it is its own form and that the digest is that of the form.
-fn form_without(kind: StoreKind, line: &str, leave_out: &[&str]) -> String {
+pub(super) fn form_without(kind: StoreKind, line: &str, leave_out: &[&str]) -> String {
     let mut out = Vec::new();
     write_canonical(kind, line.as_bytes(), leave_out, &mut out).unwrap();
     let mut again = Vec::new();

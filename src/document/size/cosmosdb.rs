@@ -1,5 +1,5 @@
 use super::{Measure, Size, length};
-use crate::document::canonical::COSMOSDB_SYSTEM_FIELDS;
+use crate::document::canonical::is_system_field;
 use crate::document::json::{Kind, Member};
 use crate::document::text::write_quoted;
 
@@ -12,7 +12,7 @@ impl<'t> Measure<'t> {
         let mut total = 2;
         let mut first = true;
         for field in self.tape.members(None) {
-            if field.is_one_of(self.line, &COSMOSDB_SYSTEM_FIELDS) {
+            if is_system_field(field, self.line) {
                 continue;
             }
             total += u64::from(!first) + self.member(field)?;

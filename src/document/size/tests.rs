@@ -110,3 +110,25 @@ fn cosmosdb_items_are_counted_as_compact_json() {
         assert_eq!(size(CosmosDb, line), compact.len() as u64, "{line}");
     }
 }
+
+#[test]
+fn the_bound_holds_for_the_densest_documents() {
+    let many = |value: &str| vec![value; 20_000].join(",");
+    for value in [r#""""#, "[]", "{}", "null", "true", r#"{"$minKey":1}"#, r#"{"$numberInt":"1"}"#] {
+        let _ = size(MongoDb, &format!(r#"{{"a":[{}]}}"#, many(value)));
+    }
+    for value in [r#"{"NULL":true}"#, r#"{"L":[]}"#, r#"{"M":{}}"#, r#"{"N":"1"}"#, r#"{"N":"-1"}"#] {
+        let _ = size(DynamoDb, &format!(r#"{{"Item":{{"a":{{"L":[{}]}}}}}}"#, many(value)));
+    }
+    for value in [r#""""#, r#""1""#, r#""-1""#] {
+        let _ = size(DynamoDb, &format!(r#"{{"Item":{{"a":{{"SS":[{}]}}}}}}"#, many(value)));
+        let _ = size(DynamoDb, &format!(r#"{{"Item":{{"a":{{"NS":[{}]}}}}}}"#, many(value)));
+    }
+    for value in
+        [r#"{"mapValue":{}}"#, r#"{"geoPointValue":{}}"#, r#"{"doubleValue":1}"#, r#"{"referenceValue":""}"#]
+    {
+        let line =
+            format!(r#"{{"name":"","fields":{{"a":{{"arrayValue":{{"values":[{}]}}}}}}}}"#, many(value));
+        let _ = size(Firestore, &line);
+    }
+}

@@ -1,5 +1,6 @@
 //! The verbs: each wires the parts together and knows no argument and no terminal control sequence.
 
+mod batches;
 pub mod demo;
 pub mod export;
 pub mod import;

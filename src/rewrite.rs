@@ -10,9 +10,11 @@
 //! through a sort by new key otherwise, where two streams that meet under one key are noticed.
 
 mod account;
+mod buffer;
 mod collect;
 mod document;
 mod join;
+mod lines;
 mod long_stream;
 mod output;
 mod preview;
@@ -20,6 +22,7 @@ mod refused;
 mod rules;
 mod run;
 mod stream;
+mod verdict;
 mod versions;
 mod worker;
 
@@ -31,6 +34,6 @@ pub use preview::Preview;
 pub use refused::write_entry;
 pub use rules::{AlreadyRekeyed, Rules};
 pub use run::{BlockSource, Pass};
-pub use stream::RefusedDocument;
+pub use verdict::RefusedDocument;
 pub use versions::VersionRun;
 pub use worker::{out_of_order, refuse_cut_off};

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::stream::{Moved, RefusedDocument};
+use super::verdict::{Moved, RefusedDocument};
 use crate::archive::TenantAccount;
 use crate::check::Reason;
 

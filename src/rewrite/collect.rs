@@ -3,12 +3,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::account::{Account, KeySample};
+use super::buffer::Output;
 use super::document::DocumentRewriter;
+use super::lines::{BlockLines, LineSource};
 use super::output::{OrderedOutput, Written};
 use super::preview::Preview;
 use super::refused::write_entry;
 use super::rules::Rules;
-use super::stream::{BlockLines, LineSource, Output, RefusedDocument, StreamResult, Verdict, stream_refused};
+use super::verdict::{RefusedDocument, StreamResult, Verdict, stream_refused};
 use crate::Result;
 use crate::archive::{ArchiveWriter, Chunk, KeyMapRow};
 use crate::report::{Finding, Findings};

@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::buffer::Output;
 use super::rules::{AlreadyRekeyed, Rules};
-use super::stream::{Output, RefusedDocument};
+use super::verdict::RefusedDocument;
 use crate::archive::{KeyMapRow, Line};
 use crate::check::{Reason, Refusal};
 use crate::document::canonical::{DocumentDigest, Scratch, digest};

@@ -2,10 +2,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::buffer::Output;
 use super::collect::Collector;
+use super::lines::line_at;
 use super::long_stream::LongStream;
 use super::rules::Rules;
-use super::stream::{Output, StreamRewriter, line_at};
+use super::stream::StreamRewriter;
 use super::worker::{Fragment, WorkedBlock, out_of_order};
 use crate::Result;
 use crate::archive::Chunk;

@@ -2,8 +2,11 @@ use std::io::{BufReader, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use super::buffer::Output;
 use super::collect::Collector;
-use super::stream::{LineSource, OpenStream, Output, StreamRewriter, Verdict, line_at};
+use super::lines::{LineSource, line_at};
+use super::stream::{OpenStream, StreamRewriter};
+use super::verdict::Verdict;
 use crate::archive::{Chunk, ContentSum, Line};
 use crate::sort::TempFile;
 use crate::{Error, Result};

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use super::buffer::Output;
 use super::rules::Rules;
-use super::stream::Output;
 use crate::archive::{ArchiveWriter, KeyMapWriter};
 use crate::check::{Reason, Refusal};
 use crate::document::canonical::DocumentDigest;

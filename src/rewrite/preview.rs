@@ -1,9 +1,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::buffer::Output;
 use super::document::DocumentRewriter;
+use super::lines::LineSource;
 use super::rules::Rules;
-use super::stream::{LineSource, Output, RefusedDocument, Verdict};
+use super::verdict::{RefusedDocument, Verdict};
 use crate::{Error, ErrorKind, Result};
 
 const HEADER: [&str; 8] = ["layout", "tenant", "old_key", "new_key", "stream", "version", "status", "reason"];

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::stream::RefusedDocument;
+use super::verdict::RefusedDocument;
 use crate::check::Reason;
 use crate::document::json::Tape;
 use crate::{Error, Result};

@@ -1,177 +1,21 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::buffer::Output;
 use super::document::{DocumentRewriter, Reading};
+use super::lines::{BlockLines, LineSource, line_at};
 use super::output::collision;
 use super::rules::Rules;
+use super::verdict::{Moved, RefusedDocument, StreamResult, Verdict, stream_refused};
 use super::versions::VersionRun;
 use super::worker::Fragment;
 use crate::Result;
 use crate::archive::{Chunk, ContentSum, Line};
-use crate::check::{Reason, Refusal};
-use crate::document::canonical::DocumentDigest;
+use crate::check::Refusal;
 use crate::tenant::TenantResolver;
-
-/// Lines that can be gone through again and again.
-pub trait LineSource {
-    /// Hands over every line in order; an error ends it.
-    fn visit(&self, each: &mut dyn FnMut(Line<'_>) -> Result<()>) -> Result<()>;
-}
-
-/// Some lines of a block.
-pub struct BlockLines<'a>(pub &'a Chunk, pub Range<usize>);
-
-impl LineSource for BlockLines<'_> {
-    fn visit(&self, each: &mut dyn FnMut(Line<'_>) -> Result<()>) -> Result<()> {
-        self.1.clone().try_for_each(|index| each(line_at(self.0, index)))
-    }
-}
 
 /// How many documents of one stream are refused with a reason of their own.
 const MAX_REASONS: usize = 1_000;
-
-/// What rewritten streams are written into.
-#[derive(Default)]
-pub struct Output {
-    /// Rewritten lines, each with its LF.
-    pub lines: Vec<u8>,
-    /// Lines of the key map, each with its LF.
-    pub key_lines: Vec<u8>,
-    /// New order keys, one after the other.
-    pub order_keys: Vec<u8>,
-    /// Where the parts of each document end.
-    pub documents: Vec<WrittenDocument>,
-    /// What the documents of the open stream add to their tenant's content sum.
-    pub content: ContentSum,
-    pub(super) new_key: String,
-}
-
-/// One document of an [`Output`]; the ends are offsets in its buffers.
-#[derive(Clone, Debug)]
-pub struct WrittenDocument {
-    /// Where its line ends.
-    pub line_end: usize,
-    /// Where its key map line ends.
-    pub key_line_end: usize,
-    /// Where its order key ends.
-    pub order_key_end: usize,
-    /// The length of the part of the order key that identifies the stream.
-    pub stream_len: usize,
-    /// The digest of what the rewrite does not touch.
-    pub body: DocumentDigest,
-    /// Whether it carried the tenant already.
-    pub kept: bool,
-}
-
-/// Where the parts of a document begin in an [`Output`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Starts {
-    /// Its line.
-    pub line: usize,
-    /// Its key map line.
-    pub key_line: usize,
-    /// Its order key.
-    pub order_key: usize,
-}
-
-impl Output {
-    /// Where document `index` begins; the ends of the buffers for the one after the last.
-    pub fn starts(&self, index: usize) -> Starts {
-        index.checked_sub(1).and_then(|before| self.documents.get(before)).map_or_else(
-            Starts::default,
-            |before| Starts {
-                line: before.line_end,
-                key_line: before.key_line_end,
-                order_key: before.order_key_end,
-            },
-        )
-    }
-
-    pub(super) fn push_document(&mut self, stream_len: usize, body: DocumentDigest, kept: bool) {
-        self.documents.push(WrittenDocument {
-            line_end: self.lines.len(),
-            key_line_end: self.key_lines.len(),
-            order_key_end: self.order_keys.len(),
-            stream_len,
-            body,
-            kept,
-        });
-    }
-
-    /// The new key of the document written last, as a person sees it.
-    pub fn new_key(&self) -> &str {
-        &self.new_key
-    }
-
-    /// Forgets everything, keeping the buffers.
-    pub fn clear(&mut self) {
-        self.truncate(0);
-    }
-
-    /// Forgets every document from `count` on.
-    pub fn truncate(&mut self, count: usize) {
-        let Starts { line, key_line, order_key } = self.starts(count);
-        self.documents.truncate(count);
-        self.lines.truncate(line);
-        self.key_lines.truncate(key_line);
-        self.order_keys.truncate(order_key);
-        self.content = ContentSum::default();
-    }
-}
-
-/// What became of one stream.
-#[derive(Debug)]
-pub struct StreamResult {
-    /// Its lines: indexes into the block.
-    pub lines: Range<usize>,
-    /// Its rewritten documents, if it is moved: indexes into the output's.
-    pub written: Range<usize>,
-    /// What became of it.
-    pub verdict: Verdict,
-    /// The part of the legacy order key that identifies it; empty for an unattributable document.
-    pub stream: Box<[u8]>,
-}
-
-/// What became of one stream.
-#[derive(Debug)]
-pub enum Verdict {
-    /// It is in the output.
-    Moved(Moved),
-    /// Its tenant is not to be moved.
-    OutOfScope,
-    /// These documents are refused, so the whole stream is.
-    Refused(Vec<RefusedDocument>),
-}
-
-/// A stream in the output.
-#[derive(Debug)]
-pub struct Moved {
-    /// Its tenant.
-    pub tenant: String,
-    /// How many documents it has.
-    pub documents: u64,
-    /// Its last version, where it has versions.
-    pub last_version: Option<i64>,
-    /// How many holes its versions have.
-    pub holes: u64,
-    /// How many of its documents carried the tenant already.
-    pub kept: u64,
-    /// What its documents add to the tenant's content sum.
-    pub content: ContentSum,
-}
-
-/// One refused document.
-#[derive(Clone, Debug)]
-pub struct RefusedDocument {
-    /// Its line in the archive.
-    pub line: u64,
-    /// The key a person sees; empty if it has none.
-    pub key: String,
-    /// Its version, where it has one.
-    pub version: Option<i64>,
-    /// Why.
-    pub refusal: Refusal,
-}
 
 /// Rewrites streams, one after the other.
 pub struct StreamRewriter {
@@ -462,14 +306,4 @@ impl StreamRewriter {
         let decided = self.tenants.decide(&type_name, self.document.map_key())?;
         Ok(decided.map(str::to_owned))
     }
-}
-
-/// The line at `index`; an empty one beyond the end, which no caller asks for.
-pub(super) fn line_at(block: &Chunk, index: usize) -> Line<'_> {
-    block.line(index).unwrap_or(Line { number: 0, bytes: &[] })
-}
-
-/// The refusal that the other documents of a refused stream share.
-pub fn stream_refused() -> Refusal {
-    Refusal::new(Reason::StreamRefused, "another document of the stream is refused")
 }

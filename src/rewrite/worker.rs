@@ -1,9 +1,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::buffer::Output;
 use super::document::Reading;
+use super::lines::line_at;
 use super::rules::Rules;
-use super::stream::{OpenStream, Output, StreamResult, StreamRewriter, line_at};
+use super::stream::{OpenStream, StreamRewriter};
+use super::verdict::StreamResult;
 use crate::archive::{Chunk, Line};
 use crate::check::Reason;
 use crate::tenant::TenantResolver;

@@ -1,8 +1,10 @@
+use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::preflight::Checked;
 use super::{Plan, What};
-use crate::archive::{Chunk, KeyMapReader, Line, LineReader};
+use crate::archive::{KeyMapReader, Line};
+use crate::commands::batches::{Batch, Batches};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
@@ -12,11 +14,7 @@ use crate::{Error, Result};
 
 /// Consecutive documents that are sent in one call.
 #[derive(Default)]
-pub(super) struct Batch {
-    /// The first one's position in the archive.
-    pub from: u64,
-    /// The position after the last one's.
-    pub to: u64,
+pub(super) struct Writes {
     /// Their store keys.
     pub keys: Vec<StoreKey>,
     /// Their lines.
@@ -27,23 +25,46 @@ pub(super) struct Batch {
     pub versions: Vec<Option<i64>>,
     /// Their changes, where they are changed in place.
     pub updates: Vec<GuardedUpdate>,
-    /// Documents of the range whose own time to live has passed.
+    /// Documents among them whose own time to live has passed; they are not sent.
     pub expired: u64,
-    /// Documents of the range that are set aside.
+    /// Documents among them that are set aside; they are not sent.
     pub set_aside: u64,
 }
 
+impl Batch for Writes {
+    fn documents(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.lines.bytes()
+    }
+}
+
 /// Cuts an archive into batches, leaving out what is done, expired or set aside.
-pub(super) struct Batches<'a> {
+pub(super) struct WriteBatches<'a> {
+    batches: Batches,
+    reader: WriteReader<'a>,
+}
+
+impl<'a> WriteBatches<'a> {
+    /// Starts at the archive's beginning.
+    pub fn new(plan: &'a Plan, checked: &'a Checked, limits: BatchLimits) -> Self {
+        Self { batches: Batches::new(&plan.input, limits), reader: WriteReader::new(plan, checked) }
+    }
+
+    /// The next batch with the positions of its documents; `None` after the last document.
+    pub fn next(&mut self, done: &Ranges) -> Result<Option<(Range<u64>, Writes)>> {
+        let Self { batches, reader } = self;
+        batches.next(done, |batch, line| reader.take(batch, line))
+    }
+}
+
+/// Turns lines into what is sent.
+struct WriteReader<'a> {
     plan: &'a Plan,
     checked: &'a Checked,
-    done: &'a Ranges,
-    limits: BatchLimits,
-    reader: LineReader,
     key_map: Option<KeyMapReader>,
-    chunk: Chunk,
-    next_line: usize,
-    position: u64,
     now: i64,
     tape: Tape,
     inspector: Inspector,
@@ -51,25 +72,17 @@ pub(super) struct Batches<'a> {
     key: Vec<u8>,
 }
 
-impl<'a> Batches<'a> {
-    /// Starts at the archive's beginning.
-    pub fn new(plan: &'a Plan, checked: &'a Checked, done: &'a Ranges, limits: BatchLimits) -> Self {
+impl<'a> WriteReader<'a> {
+    fn new(plan: &'a Plan, checked: &'a Checked) -> Self {
         let sha256 =
             plan.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
         let key_map = plan.key_map.as_deref();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
         Self {
             plan,
             checked,
-            done,
-            limits,
-            reader: plan.input.line_reader(),
             key_map: key_map.map(|path| KeyMapReader::open(path, Some(checked.documents), sha256.as_deref())),
-            chunk: Chunk::new(),
-            next_line: 0,
-            position: 0,
-            now: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX)),
+            now: i64::try_from(now).unwrap_or(i64::MAX),
             tape: Tape::new(),
             inspector: Inspector::new(&plan.layout, plan.escaping),
             identity: Identity::default(),
@@ -77,54 +90,16 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// The next batch; `None` after the last document.
-    pub fn next(&mut self) -> Result<Option<Batch>> {
-        let mut batch = Batch { from: self.position, to: self.position, ..Batch::default() };
-        loop {
-            if self.next_line >= self.chunk.len() {
-                self.next_line = 0;
-                if !self.reader.fill(&mut self.chunk)? {
-                    return Ok(Some(batch).filter(|batch| batch.to > batch.from));
-                }
-            }
-            let bytes = self.chunk.line(self.next_line).map_or(0, |line| line.bytes.len());
-            let is_full = batch.keys.len() >= self.limits.documents
-                || (!batch.keys.is_empty() && batch.lines.bytes() + bytes > self.limits.bytes);
-            if is_full {
-                return Ok(Some(batch));
-            }
-            let is_done = self.done.contains(self.position, self.position + 1);
-            if is_done && batch.to > batch.from {
-                return Ok(Some(batch));
-            }
-            self.take(&mut batch, is_done)?;
-        }
-    }
-
-    /// Takes one document into the batch, or passes it by.
-    fn take(&mut self, batch: &mut Batch, is_done: bool) -> Result<()> {
-        let old = match &mut self.key_map {
+    /// Takes one line into the batch; without one it has its outcome already, and only the key map goes on.
+    fn take(&mut self, batch: Option<&mut Writes>, line: Line<'_>) -> Result<()> {
+        let row = match &mut self.key_map {
             Some(key_map) => key_map.next()?.map(|row| (row.old.into_owned(), row.new.into_owned())),
             None => None,
         };
-        self.position += 1;
-        let index = self.next_line;
-        self.next_line += 1;
-        if is_done {
-            (batch.from, batch.to) = (self.position, self.position);
-            return Ok(());
-        }
-        batch.to = self.position;
-        let chunk = std::mem::take(&mut self.chunk);
-        let taken = match chunk.line(index) {
-            Some(line) => self.take_line(batch, line, old),
-            None => Ok(()),
-        };
-        self.chunk = chunk;
-        taken
+        batch.map_or(Ok(()), |batch| self.take_line(batch, line, row))
     }
 
-    fn take_line(&mut self, batch: &mut Batch, line: Line<'_>, old: Option<(String, String)>) -> Result<()> {
+    fn take_line(&mut self, batch: &mut Writes, line: Line<'_>, old: Option<(String, String)>) -> Result<()> {
         self.tape
             .read(line.bytes)
             .map_err(|error| Error::file(format!("Line {} is damaged: {error}", line.number)))?;

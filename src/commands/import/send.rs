@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
-use super::batch::{Batch, Batches};
+use super::batch::{WriteBatches, Writes};
 use super::preflight::Checked;
 use super::target::Target;
 use super::{Job, Plan};
@@ -99,7 +100,8 @@ struct Sender<'a> {
 
 /// What became of the documents of a batch.
 struct Answer {
-    batch: Batch,
+    range: Range<u64>,
+    batch: Writes,
     outcomes: Vec<Settled>,
 }
 
@@ -111,10 +113,10 @@ enum Settled {
 }
 
 impl Sender<'_> {
-    async fn send(&self, batch: Batch) -> Answer {
+    async fn send(&self, range: Range<u64>, batch: Writes) -> Answer {
         let Some(collection) = self.target.collection.as_deref() else {
             let outcomes = batch.keys.iter().map(|_| Settled::Written).collect();
-            return Answer { batch, outcomes };
+            return Answer { range, batch, outcomes };
         };
         let outcomes = if self.job.what.is_in_place() {
             let guarded = outcome::update(collection, &batch.updates).await;
@@ -132,7 +134,7 @@ impl Sender<'_> {
                 .map(|(it, line)| self.settle_created(it, line))
                 .collect()
         };
-        Answer { batch, outcomes }
+        Answer { range, batch, outcomes }
     }
 
     fn limits(&self) -> BatchLimits {
@@ -217,19 +219,19 @@ impl Run<'_> {
             .rates
             .concurrency
             .map_or(BATCHES, |it| usize::try_from(it.get()).unwrap_or(BATCHES));
-        let mut batches = Batches::new(sender.plan, checked, done, sender.limits());
+        let mut batches = WriteBatches::new(sender.plan, checked, sender.limits());
         let mut under_way = FuturesUnordered::new();
         let mut failed = None;
         let mut more = true;
         loop {
             while more && failed.is_none() && !stop.is_set() && under_way.len() < at_once {
-                match tokio::task::block_in_place(|| batches.next())? {
+                match tokio::task::block_in_place(|| batches.next(done))? {
                     None => more = false,
-                    Some(batch) => {
+                    Some((range, batch)) => {
                         if let Some(journal) = &mut *self.journal {
-                            journal.intend(batch.from, batch.to)?;
+                            journal.intend(range.start, range.end)?;
                         }
-                        under_way.push(sender.send(batch));
+                        under_way.push(sender.send(range, batch));
                     }
                 }
             }
@@ -249,7 +251,7 @@ impl Run<'_> {
 
     /// Notes what became of a batch; on the first failure nothing more is sent.
     fn note(&mut self, answer: Answer) -> Result<()> {
-        let Answer { batch, outcomes } = answer;
+        let Answer { range, batch, outcomes } = answer;
         let mut tally = Tally { expired: batch.expired, set_aside: batch.set_aside, ..Tally::default() };
         let mut conflicts = Vec::new();
         for (index, settled) in outcomes.into_iter().enumerate() {
@@ -274,9 +276,11 @@ impl Run<'_> {
             }
         }
         self.tally.add(&tally);
-        self.task.add(batch.to - batch.from, batch.lines.bytes() as u64);
+        self.task.add(range.end - range.start, batch.lines.bytes() as u64);
         match &mut *self.journal {
-            Some(journal) => journal.finish_range(Done { from: batch.from, to: batch.to, tally, conflicts }),
+            Some(journal) => {
+                journal.finish_range(Done { from: range.start, to: range.end, tally, conflicts })
+            }
             None => Ok(()),
         }
     }

@@ -2,11 +2,12 @@ use std::collections::BTreeMap;
 
 use super::Archives;
 use super::decide::Decided;
-use crate::archive::{Chunk, Line, LineReader};
+use crate::archive::Line;
+use crate::commands::batches::{Batch, Batches};
 use crate::commands::journal_stem;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
-use crate::journal::{Context, Done, Journal, Tally};
+use crate::journal::{Context, Done, Journal, Ranges, Tally};
 use crate::layout::Inspector;
 use crate::options::PruneOptions;
 use crate::report::{Finding, FindingCode, Findings, NoticeCode};
@@ -37,18 +38,25 @@ pub(super) async fn delete(
         ui.notice(NoticeCode::Resumed, format!("Resuming the unfinished run of {:?}.", journal.path()));
     }
     let task = ui.progress().start("deleting", Some(decided.documents));
-    let mut batches = Batches::new(archives, decided, target);
-    while let Some(batch) = tokio::task::block_in_place(|| batches.next(&journal))? {
+    let mut batches = Batches::new(&archives.legacy, target.collection.batch_limits());
+    let inspector = Inspector::new(&archives.layout, archives.escaping);
+    let mut selector = Selector { decided, tape: Tape::new(), inspector, key: Vec::new() };
+    let mut next = |done: &Ranges| {
+        tokio::task::block_in_place(|| {
+            batches.next(done, |batch, line| batch.map_or(Ok(()), |batch| selector.take(batch, line)))
+        })
+    };
+    while let Some((range, batch)) = next(journal.done())? {
         if stop.is_set() {
             return Err(stop
                 .error("Interrupted; what was under way is finished and noted")
                 .hint("Run the same command again to go on where this run ended."));
         }
-        journal.intend(batch.from, batch.to)?;
+        journal.intend(range.start, range.end)?;
         let outcomes = outcome::delete(target.collection, &batch.keys, &batch.lines).await;
-        let done = settle(&batch, outcomes, findings)?;
-        task.add(batch.to - batch.from, batch.lines.bytes() as u64);
-        journal.finish_range(done)?;
+        let (tally, documents) = (settle(&batch, outcomes, findings)?, range.end - range.start);
+        journal.finish_range(Done { from: range.start, to: range.end, tally, conflicts: Vec::new() })?;
+        task.add(documents, batch.lines.bytes() as u64);
     }
     let tally = *journal.tally();
     journal.finish()?;
@@ -56,7 +64,7 @@ pub(super) async fn delete(
     Ok(tally)
 }
 
-fn settle(batch: &Batch, outcomes: Vec<Guarded>, findings: &mut Findings) -> Result<Done> {
+fn settle(batch: &Deletes, outcomes: Vec<Guarded>, findings: &mut Findings) -> Result<Tally> {
     let mut tally = Tally { kept: batch.kept, ..Tally::default() };
     for (outcome, shown) in outcomes.into_iter().zip(&batch.shown) {
         match outcome {
@@ -75,7 +83,7 @@ fn settle(batch: &Batch, outcomes: Vec<Guarded>, findings: &mut Findings) -> Res
             }
         }
     }
-    Ok(Done { from: batch.from, to: batch.to, tally, conflicts: Vec::new() })
+    Ok(tally)
 }
 
 fn context(options: &PruneOptions, archives: &Archives, target: &Target<'_>) -> Result<Context> {
@@ -102,76 +110,33 @@ fn context(options: &PruneOptions, archives: &Archives, target: &Target<'_>) -> 
 
 /// Consecutive documents of the archive.
 #[derive(Default)]
-struct Batch {
-    from: u64,
-    to: u64,
+struct Deletes {
     keys: Vec<StoreKey>,
     lines: Lines,
     shown: Vec<String>,
     kept: u64,
 }
 
-/// Cuts the legacy archive into batches.
-struct Batches<'a> {
+impl Batch for Deletes {
+    fn documents(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.lines.bytes()
+    }
+}
+
+/// Reads legacy documents and leaves out those whose streams are kept.
+struct Selector<'a> {
     decided: &'a Decided,
-    limits: crate::stores::BatchLimits,
-    reader: LineReader,
-    chunk: Chunk,
-    next_line: usize,
-    position: u64,
     tape: Tape,
     inspector: Inspector,
     key: Vec<u8>,
 }
 
-impl<'a> Batches<'a> {
-    fn new(archives: &'a Archives, decided: &'a Decided, target: &Target<'_>) -> Self {
-        Self {
-            decided,
-            limits: target.collection.batch_limits(),
-            reader: archives.legacy.line_reader(),
-            chunk: Chunk::new(),
-            next_line: 0,
-            position: 0,
-            tape: Tape::new(),
-            inspector: Inspector::new(&archives.layout, archives.escaping),
-            key: Vec::new(),
-        }
-    }
-
-    /// The next batch; `None` after the last document.
-    fn next(&mut self, journal: &Journal) -> Result<Option<Batch>> {
-        let mut batch = Batch { from: self.position, to: self.position, ..Batch::default() };
-        loop {
-            if self.next_line >= self.chunk.len() {
-                self.next_line = 0;
-                if !self.reader.fill(&mut self.chunk)? {
-                    return Ok(Some(batch).filter(|batch| batch.to > batch.from));
-                }
-            }
-            let is_done = journal.done().contains(self.position, self.position + 1);
-            let bytes = self.chunk.line(self.next_line).map_or(0, |line| line.bytes.len());
-            let is_full = batch.keys.len() >= self.limits.documents
-                || (!batch.keys.is_empty() && batch.lines.bytes() + bytes > self.limits.bytes);
-            if is_full || (is_done && batch.to > batch.from) {
-                return Ok(Some(batch));
-            }
-            self.position += 1;
-            if is_done {
-                self.next_line += 1;
-                (batch.from, batch.to) = (self.position, self.position);
-                continue;
-            }
-            batch.to = self.position;
-            let chunk = std::mem::take(&mut self.chunk);
-            let taken = chunk.line(self.next_line).map_or(Ok(()), |line| self.take(&mut batch, line));
-            self.chunk = chunk;
-            self.next_line += 1;
-            taken?;
-        }
-    }
-
-    fn take(&mut self, batch: &mut Batch, line: Line<'_>) -> Result<()> {
+impl Selector<'_> {
+    fn take(&mut self, batch: &mut Deletes, line: Line<'_>) -> Result<()> {
         let damaged = |what: String| {
             Error::file(format!("Line {} of the legacy archive is damaged: {what}", line.number))
         };

@@ -170,38 +170,34 @@ fn a_reader_that_went_away_is_exit_141_without_a_word() {
     assert_eq!((status.code(), stderr), (Some(141), Vec::new()));
 }
 
-/// Starts a rewrite that waits for its input, and returns once it listens for signals.
+/// Whether a process has handlers for SIGINT and SIGTERM.
 #[cfg(target_os = "linux")]
-fn waiting_for_input() -> std::process::Child {
-    const SIGINT_AND_SIGTERM: u64 = 1 << 1 | 1 << 14;
-    let child = rekey(&["rekey", "-", "--layout", "mongodb-events", "--single-tenant", "--out", "-"])
-        .stdin(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    loop {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
-        if u64::from_str_radix(caught, 16).unwrap() & SIGINT_AND_SIGTERM == SIGINT_AND_SIGTERM {
-            return child;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+fn listens_for_signals(process: u32) -> bool {
+    const BOTH: u64 = (1 << 1) | (1 << 14);
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    (u64::from_str_radix(caught.trim(), 16).unwrap() & BOTH) == BOTH
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_signal_ends_a_run_at_once_with_the_code_of_the_signal() {
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
-        let mut child = waiting_for_input();
-        let status = loop {
+        // It waits for its input, which never ends.
+        let mut child = rekey(&["rekey", "-", "--layout", "mongodb-events", "--single-tenant", "--out", "-"])
+            .stdin(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !listens_for_signals(child.id()) {
+            pause();
+        }
+        while child.try_wait().unwrap().is_none() {
             let _ = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-        };
-        assert_eq!(status.code(), Some(code));
+            pause();
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(code));
     }
 }
 

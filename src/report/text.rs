@@ -56,8 +56,11 @@ fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {
 /// What the finding is about, as closely as it says.
 fn document(finding: &Finding) -> String {
     match (&finding.key, &finding.stream, finding.line) {
-        (Some(key), _, _) => key.clone(),
-        (None, Some(stream), _) => stream.clone(),
+        (Some(name), _, _) | (None, Some(name), _) => match finding.version {
+            // Most stores' keys end in the version; a MongoDB event's does not hold it.
+            Some(version) if !name.ends_with(&format!(":{version}")) => format!("{name}, version {version}"),
+            _ => name.clone(),
+        },
         (None, None, Some(line)) => format!("line {}", number(line)),
         (None, None, None) => finding.tenant.clone().unwrap_or_default(),
     }
@@ -133,6 +136,9 @@ mod tests {
             ..Finding::new(FindingCode::Refused(Reason::Malformed), "It is no JSON.")
         };
         assert_eq!(document(&finding(Some("k"), Some("s"), Some(1))), "k");
+        let versioned = |key| document(&Finding { version: Some(3), ..finding(Some(key), None, None) });
+        assert_eq!(versioned("t:acme:A-1"), "t:acme:A-1, version 3");
+        assert_eq!(versioned("t:acme:Order:A-1:3"), "t:acme:Order:A-1:3");
         assert_eq!(document(&finding(None, Some("s"), Some(1))), "s");
         assert_eq!(document(&finding(None, None, Some(1_000))), "line 1,000");
         assert_eq!(document(&finding(None, None, None)), "acme");

@@ -147,6 +147,7 @@ pub struct Tape {
 
 /// What a tokenizer notices on its way through a line.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "four things that have nothing to do with each other")]
 pub(super) struct Traits {
     /// White space outside strings, or a string that is not in its shortest canonical escape form.
     pub loose: bool,

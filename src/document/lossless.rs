@@ -80,6 +80,8 @@ struct Check<'t> {
     line: &'t [u8],
 }
 
+/// The name and value of an object's only member.
+type Wrapper<'t> = (Cow<'t, [u8]>, &'t Member);
 type CheckValue<'t> = fn(&Check<'t>, &'t Member) -> Checked;
 
 impl<'t> Check<'t> {
@@ -130,19 +132,17 @@ impl<'t> Check<'t> {
     /// Checks an attribute value in DynamoDB JSON.
     fn attribute(&self, value: &'t Member) -> Checked {
         match self.wrapped(value)?.as_ref().map(known) {
-            Some((b"S" | b"N" | b"B", Member { kind: Kind::String, .. })) => Ok(()),
-            Some((b"BOOL" | b"NULL", Member { kind: Kind::Bool, .. })) => Ok(()),
+            Some(
+                (b"S" | b"N" | b"B", Member { kind: Kind::String, .. })
+                | (b"BOOL" | b"NULL", Member { kind: Kind::Bool, .. }),
+            ) => Ok(()),
             Some((b"SS" | b"NS" | b"BS", set)) if set.kind == Kind::Array => {
-                self.each(Some(set), Self::set_element)
+                self.each(Some(set), |_, element| element_of_set(element))
             }
             Some((b"L", list)) if list.kind == Kind::Array => self.each(Some(list), Self::attribute),
             Some((b"M", map)) if map.kind == Kind::Object => self.each(Some(map), Self::attribute),
             _ => lossy("is no attribute value in DynamoDB JSON"),
         }
-    }
-
-    fn set_element(&self, value: &'t Member) -> Checked {
-        if value.kind == Kind::String { Ok(()) } else { lossy("is no attribute value in DynamoDB JSON") }
     }
 
     /// Checks a value of the Firestore REST API.
@@ -173,7 +173,7 @@ impl<'t> Check<'t> {
     }
 
     /// The name and value of an object's only member, if it has exactly one.
-    fn wrapped(&self, value: &'t Member) -> Result<Option<(Cow<'t, [u8]>, &'t Member)>, Doubt> {
+    fn wrapped(&self, value: &'t Member) -> Result<Option<Wrapper<'t>>, Doubt> {
         if value.kind != Kind::Object {
             return Ok(None);
         }
@@ -184,8 +184,12 @@ impl<'t> Check<'t> {
     }
 }
 
+fn element_of_set(value: &Member) -> Checked {
+    if value.kind == Kind::String { Ok(()) } else { lossy("is no attribute value in DynamoDB JSON") }
+}
+
 /// The name and value of a wrapper, in a form to match with.
-fn known<'t, 'n>((name, inner): &'n (Cow<'t, [u8]>, &'t Member)) -> (&'n [u8], &'t Member) {
+fn known<'t, 'n>((name, inner): &'n Wrapper<'t>) -> (&'n [u8], &'t Member) {
     (name, inner)
 }
 

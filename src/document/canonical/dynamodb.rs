@@ -89,9 +89,9 @@ impl<'t> Writer<'t, '_> {
         self.elements(set, |writer, element| {
             let start = writer.out.len();
             if element.kind == Kind::String {
-                write(writer, element)
+                write(writer, element);
             } else {
-                writer.untyped(element)?
+                writer.untyped(element)?;
             }
             forms.push(writer.out.get(start..).unwrap_or_default().to_vec());
             Ok(())

@@ -25,7 +25,8 @@ impl<'t> Writer<'t, '_> {
         let line = self.line;
         let no_id = leave_out.contains(&DOCUMENT_ID);
         let keep = |member: &Member| {
-            !member.is_one_of(line, &SYSTEM_FIELDS) && !(no_id && member.is_named(line, "name"))
+            let left_out = no_id && member.is_named(line, "name");
+            !left_out && !member.is_one_of(line, &SYSTEM_FIELDS)
         };
         self.sorted(None, keep, |writer, member| match (&*member.name_bytes(line), member.kind) {
             (b"fields", Kind::Object) => {

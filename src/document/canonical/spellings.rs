@@ -39,16 +39,17 @@ impl Spelling<'_> {
             match (character, self.choose(6)) {
                 ('/', 1) => self.out.push_str("\\/"),
                 ('"' | '\\', _) => self.out.extend(['\\', character]),
-                (character, 0) if character < '\u{ffff}' => {
-                    self.out.push_str(&format!("\\u{:04X}", u32::from(character)));
-                }
-                (character, _) if character < ' ' => {
-                    self.out.push_str(&format!("\\u{:04x}", u32::from(character)))
-                }
+                (character, 0) if character < '\u{ffff}' => self.escape(character),
+                (character, _) if character < ' ' => self.escape(character),
                 (character, _) => self.out.push(character),
             }
         }
         self.out.push('"');
+    }
+
+    fn escape(&mut self, character: char) {
+        let escape = format!("\\u{:04X}", u32::from(character));
+        self.out.push_str(&escape);
     }
 
     /// Writes the members in an order of its own, if the store keeps none.
@@ -107,7 +108,7 @@ impl Spelling<'_> {
             (DynamoDb, Value::Text(text)) => self.wrapped("{\"S\":", |s| s.quoted(text), "}"),
             (DynamoDb, Value::List(list)) => self.wrapped("{\"L\":", |s| s.elements(list, &mut inner), "}"),
             (DynamoDb, Value::Map(map)) => {
-                self.wrapped("{\"M\":", |s| s.members(false, map, &mut inner), "}")
+                self.wrapped("{\"M\":", |s| s.members(false, map, &mut inner), "}");
             }
             (Firestore, Value::Text(text)) => self.wrapped("{\"stringValue\":", |s| s.quoted(text), "}"),
             (Firestore, Value::List(list)) => {

@@ -31,6 +31,7 @@ struct Name {
     escaped: bool,
 }
 
+#[allow(clippy::inline_always, reason = "calls cost more than what these small steps do")]
 impl<'t, 'a> Reader<'t, 'a> {
     pub(super) fn new(
         line: &'a [u8],
@@ -257,7 +258,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     /// The UTF-16 unit that the `\uXXXX` at `at` stands for.
-    fn code_unit(&self, at: usize) -> Outcome<u16> {
+    fn code_unit(&self, at: usize) -> Outcome<u32> {
         let mut unit = 0;
         for index in at + 2..at + 6 {
             let Some(byte) = self.byte(index) else {
@@ -266,7 +267,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             let Some(digit) = char::from(byte).to_digit(16) else {
                 return Err(self.fault(index, "a bad \\u escape"));
             };
-            unit = unit << 4 | digit as u16;
+            unit = unit << 4 | digit;
         }
         Ok(unit)
     }
@@ -360,6 +361,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     #[cold]
+    #[allow(clippy::unnecessary_box_returns, reason = "the outcome holds a box")]
     fn fault(&self, at: usize, what: &'static str) -> Box<JsonError> {
         let truncated = at >= self.line.len();
         Box::new(JsonError { what: Cow::Borrowed(what), at, truncated, duplicate: false })
@@ -367,7 +369,7 @@ impl<'t, 'a> Reader<'t, 'a> {
 }
 
 /// An offset in a line whose length is known to fit.
-#[allow(clippy::cast_possible_truncation)]
+#[allow(clippy::cast_possible_truncation, reason = "checked once for the whole line")]
 #[inline]
 fn span(at: usize) -> u32 {
     at as u32

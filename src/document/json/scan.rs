@@ -1,6 +1,8 @@
 //! Finds the bytes of strings that need attention, many at a time.
 
 const ONES: u64 = u64::MAX / 0xff;
+const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
+const BACKSLASHES: u64 = u64::from_ne_bytes([b'\\'; 8]);
 const HIGHS: u64 = ONES * 0x80;
 
 /// One bit for every byte of a line: set where it is a quote, a backslash, a control character or not ASCII.
@@ -39,6 +41,7 @@ impl Marks {
 /// Written so that compilers make it 16 comparisons at a time: every byte of a comparison's outcome keeps
 /// one bit, another one in each run of eight bytes; what is left is to transpose those eight bytes as a
 /// matrix of bits.
+#[allow(clippy::needless_bitwise_bool, reason = "a branch would keep it from comparing many at a time")]
 #[inline]
 fn marks(block: &[u8; 64]) -> u64 {
     const KEPT: u128 = 0x0202_0202_0202_0202_0101_0101_0101_0101;
@@ -50,7 +53,7 @@ fn marks(block: &[u8; 64]) -> u64 {
     for (run, bytes) in outcome.as_chunks::<16>().0.iter().enumerate() {
         columns |= u128::from_le_bytes(*bytes) & (KEPT << (2 * run));
     }
-    #[allow(clippy::cast_possible_truncation)]
+    #[allow(clippy::cast_possible_truncation, reason = "the halves are taken apart")]
     transposed(columns as u64 | (columns >> 64) as u64)
 }
 
@@ -84,8 +87,8 @@ pub(in crate::document) fn ordinary_run(bytes: &[u8], from: usize) -> usize {
 /// The lowest mark is exact; marks above it may be carries of the subtraction, which only ever run upwards.
 #[inline]
 fn stops(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
-    let backslash = word ^ (ONES * b'\\' as u64);
+    let quote = word ^ QUOTES;
+    let backslash = word ^ BACKSLASHES;
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     (zero(quote) | zero(backslash) | control) & HIGHS

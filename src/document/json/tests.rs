@@ -254,6 +254,28 @@ fn serde_accepts(text: &[u8]) -> Option<bool> {
     }
 }
 
+/// Checks that a deep tape holds exactly this value.
+fn check(tape: &Tape, text: &[u8], of: Option<&Member>, value: &serde_json::Value) {
+    match value {
+        serde_json::Value::Object(map) => {
+            assert_eq!(tape.members(of).count(), map.len());
+            for (name, value) in map {
+                check(tape, text, tape.find(text, of, name), value);
+            }
+        }
+        serde_json::Value::Array(list) => {
+            assert_eq!(tape.members(of).count(), list.len());
+            for (member, value) in tape.members(of).zip(list) {
+                check(tape, text, Some(member), value);
+            }
+        }
+        leaf => {
+            let raw = of.unwrap().raw(text);
+            assert_eq!(&serde_json::from_slice::<serde_json::Value>(raw).unwrap(), leaf);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -290,26 +312,6 @@ proptest! {
         let text = serde_json::to_vec_pretty(&serde_json::json!({"a": value})).unwrap();
         let mut tape = Tape::deep();
         tape.read(&text).unwrap();
-        fn check(tape: &Tape, text: &[u8], of: Option<&Member>, value: &serde_json::Value) {
-            match value {
-                serde_json::Value::Object(map) => {
-                    assert_eq!(tape.members(of).count(), map.len());
-                    for (name, value) in map {
-                        check(tape, text, tape.find(text, of, name), value);
-                    }
-                }
-                serde_json::Value::Array(list) => {
-                    assert_eq!(tape.members(of).count(), list.len());
-                    for (member, value) in tape.members(of).zip(list) {
-                        check(tape, text, Some(member), value);
-                    }
-                }
-                leaf => {
-                    let raw = of.unwrap().raw(text);
-                    assert_eq!(&serde_json::from_slice::<serde_json::Value>(raw).unwrap(), leaf);
-                }
-            }
-        }
         check(&tape, &text, None, &serde_json::json!({"a": value}));
     }
 }

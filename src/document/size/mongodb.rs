@@ -73,10 +73,11 @@ impl<'t> Measure<'t> {
     fn wrapped(&self, name: &[u8], inner: &'t Member) -> Result<Option<u64>, TooShallow> {
         Ok(Some(match (name, inner.kind) {
             (b"$numberInt", Kind::String) => 4,
-            (b"$numberLong" | b"$numberDouble", Kind::String) => 8,
             (b"$numberDecimal", Kind::String) => 16,
             (b"$oid", Kind::String) => OBJECT_ID,
-            (b"$date", _) | (b"$timestamp", Kind::Object) => 8,
+            (b"$numberLong" | b"$numberDouble", Kind::String)
+            | (b"$date", _)
+            | (b"$timestamp", Kind::Object) => 8,
             (b"$minKey" | b"$maxKey", Kind::Number) | (b"$undefined", Kind::Bool) => 0,
             (b"$symbol" | b"$code", Kind::String) => STRING_FRAME + self.utf8(inner),
             (b"$uuid", Kind::String) => BINARY_FRAME + 16,

@@ -27,8 +27,9 @@ tls_tests() {
   fi
 }
 
+# With the features of the other tests, so that both use one build.
 documentation_tests() {
-  cargo test --locked --no-default-features --doc
+  cargo test --locked --no-default-features --features "$(fault_features)" --doc
 }
 
 # Everything else needs no SDK and is built without them.

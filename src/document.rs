@@ -3,6 +3,8 @@
 //! A document is never turned into a generic JSON value and back. [`json::Tape`] checks a whole line and
 //! yields spans; everything else reads or splices those spans.
 
+#[cfg(test)]
+mod accepted;
 mod base64_text;
 pub mod canonical;
 pub(crate) mod decimal;

@@ -46,10 +46,9 @@ pub async fn scan<C: PageConsumer>(
             })
             .await
     };
-    let consumed =
-        consuming.await.map_err(|e| Error::caused(ErrorKind::Bug, "A scan's consumer ended", e))?;
+    let ended = consuming.await.map_err(|e| Error::caused(ErrorKind::Bug, "A scan's consumer ended", e))?;
     // The consumer's own error is the cause where both ended early.
-    let consumer = consumed?;
+    let consumer = ended?;
     reading.map(|()| consumer)
 }
 

@@ -94,7 +94,7 @@ impl Command {
     pub(super) async fn run(self, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
         match self {
             Self::Export(options) => commands::export::run(options, ui, stop).await,
-            Self::Rekey(options) => commands::rekey::run(options, ui, stop).await,
+            Self::Rekey(options) => commands::rekey::run(&options, ui, stop),
             Self::Import(options) => commands::import::run(options, ui, stop).await,
             Self::Verify(options) => commands::verify::run(options, ui, stop).await,
             Self::Prune(options) => commands::prune::run(options, ui, stop).await,

@@ -33,9 +33,8 @@ use crate::{Error, Result};
 use outputs::Outputs;
 
 /// Rewrites an archive, or says what a rewrite would do.
-pub async fn run(options: RekeyOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
-    let (ui, stop) = (&ui, &stop);
-    tokio::task::block_in_place(move || Rewrite::prepare(&options, ui, stop)?.run())
+pub fn run(options: &RekeyOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
+    tokio::task::block_in_place(|| Rewrite::prepare(options, ui, stop)?.run())
 }
 
 struct Rewrite<'a> {

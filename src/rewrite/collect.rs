@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::account::{Account, KeySample};
 use super::buffer::Output;
-use super::document::DocumentRewriter;
+use super::document::{DocumentRewriter, Reading};
 use super::lines::{BlockLines, LineSource};
 use super::output::{OrderedOutput, Written};
 use super::preview::Preview;
@@ -105,17 +105,18 @@ impl Collector {
     /// Lists every document of a refused stream: those with a reason of their own, and the others.
     fn refuse(&mut self, own: &[RefusedDocument], lines: &dyn LineSource) -> Result<()> {
         let mut own_by_line: BTreeMap<u64, Vec<&RefusedDocument>> = BTreeMap::new();
-        own.iter().for_each(|refused| own_by_line.entry(refused.line).or_default().push(refused));
+        for refused in own {
+            own_by_line.entry(refused.line).or_default().push(refused);
+        }
         let mut entry = Vec::new();
         let Self { document, account, side, .. } = self;
         lines.visit(&mut |line| {
-            let listed = match own_by_line.get(&line.number).and_then(|refused| refused.first()) {
-                Some(refused) => (*refused).clone(),
-                None => {
-                    let readable =
-                        !matches!(document.read(line.bytes), super::document::Reading::Unattributable(_));
-                    document.refuse(line, stream_refused(), readable)
-                }
+            let own = own_by_line.get(&line.number).and_then(|refused| refused.first());
+            let listed = if let Some(refused) = own {
+                (*refused).clone()
+            } else {
+                let readable = !matches!(document.read(line.bytes), Reading::Unattributable(_));
+                document.refuse(line, stream_refused(), readable)
             };
             account.refused(&listed);
             entry.clear();

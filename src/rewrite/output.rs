@@ -259,7 +259,7 @@ impl Meeting {
         // Two halves of one stream, one moved earlier, may meet; two legacy streams may not.
         let halves = self.kept != document.kept;
         if (same_document && !twin) || (same_stream && self.legacy != document.legacy && !halves) {
-            self.refuse(document.legacy, collision());
+            self.refuse(document.legacy, &collision());
         }
         if twin {
             self.merged += 1;
@@ -268,11 +268,11 @@ impl Meeting {
         if !same_stream {
             self.versions = super::VersionRun::default();
         }
-        self.check_version(key, document);
         self.key.clear();
         self.key.extend_from_slice(key);
         (self.stream_len, self.legacy, self.kept, self.body) =
             (document.stream_len, document.legacy, document.kept, Some(document.body));
+        self.check_version(key, document);
         true
     }
 
@@ -282,11 +282,11 @@ impl Meeting {
             return;
         };
         if let Err(refusal) = self.versions.push(version, first, self.allow_gaps) {
-            self.refuse(document.legacy, refusal);
+            self.refuse(document.legacy, &refusal);
         }
     }
 
-    fn refuse(&mut self, legacy: StreamId, refusal: Refusal) {
+    fn refuse(&mut self, legacy: StreamId, refusal: &Refusal) {
         for id in [self.legacy, legacy] {
             if id != StreamId::default() {
                 let _ = self.refused.entry(id).or_insert_with(|| refusal.clone());

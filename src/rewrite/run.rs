@@ -89,8 +89,8 @@ impl Pass<'_> {
             if stopped.load(Ordering::Relaxed) {
                 continue; // The reader must not be left waiting.
             }
-            let worked = worker.work(&mut block).map(|()| (number, block));
-            if done.send(worked).is_err() {
+            let result = worker.work(&mut block).map(|()| (number, block));
+            if done.send(result).is_err() {
                 stopped.store(true, Ordering::Relaxed);
             }
         }

@@ -39,6 +39,29 @@ pub struct OpenStream {
 }
 
 impl OpenStream {
+    /// A stream that begins at the block's line `index`.
+    fn at(index: usize, out: &mut Output) -> Self {
+        out.content = ContentSum::default();
+        Self {
+            stream: Vec::new(),
+            lines: index..index,
+            first_document: out.documents.len(),
+            versions: VersionRun::default(),
+            last_version: None,
+            last_key: Vec::new(),
+            tenant: None,
+            undecided: false,
+            kept: 0,
+            refused: Vec::new(),
+        }
+    }
+
+    /// Takes back what was written of a stream that may go on elsewhere.
+    pub fn abandon(self, out: &mut Output) -> Fragment {
+        out.truncate(self.first_document);
+        Fragment { stream: self.stream, lines: self.lines }
+    }
+
     /// The part of the order key that identifies the stream.
     pub fn stream(&self) -> &[u8] {
         &self.stream
@@ -122,7 +145,7 @@ impl StreamRewriter {
 
     /// Rewrites the lines of one whole stream.
     pub fn rewrite(&mut self, block: &Chunk, lines: Range<usize>, out: &mut Output) -> Result<StreamResult> {
-        let mut open = self.open(lines.start, out);
+        let mut open = OpenStream::at(lines.start, out);
         for index in lines {
             let reading = self.document.read(line_at(block, index).bytes);
             if open.lines.is_empty() {
@@ -135,29 +158,7 @@ impl StreamRewriter {
 
     /// Begins the stream of the line read last, which is the block's line `index`.
     pub fn begin(&self, index: usize, out: &mut Output) -> OpenStream {
-        OpenStream { stream: self.document.stream().to_vec(), ..self.open(index, out) }
-    }
-
-    fn open(&self, index: usize, out: &mut Output) -> OpenStream {
-        out.content = ContentSum::default();
-        OpenStream {
-            stream: Vec::new(),
-            lines: index..index,
-            first_document: out.documents.len(),
-            versions: VersionRun::default(),
-            last_version: None,
-            last_key: Vec::new(),
-            tenant: None,
-            undecided: false,
-            kept: 0,
-            refused: Vec::new(),
-        }
-    }
-
-    /// Takes back what was written of a stream that may go on elsewhere.
-    pub fn abandon(&self, open: OpenStream, out: &mut Output) -> Fragment {
-        out.truncate(open.first_document);
-        Fragment { stream: open.stream, lines: open.lines }
+        OpenStream { stream: self.document.stream().to_vec(), ..OpenStream::at(index, out) }
     }
 
     /// Adds the line read last to its stream.
@@ -216,8 +217,9 @@ impl StreamRewriter {
         lines.visit(&mut |line| {
             let _ = self.document.read(line.bytes);
             let observed = self.tenants.observe(store, self.document.tape(), line.bytes, line.number);
-            let refused = observed.err().map(|refusal| self.document.refuse(line, refusal, true));
-            refused.into_iter().for_each(|refused| open.refuse(refused));
+            if let Err(refusal) = observed {
+                open.refuse(self.document.refuse(line, refusal, true));
+            }
             let _ = first.get_or_insert_with(|| self.document.refuse(line, stream_refused(), true));
             Ok(())
         })?;
@@ -225,9 +227,9 @@ impl StreamRewriter {
         match self.tenants.decide(&type_name, self.document.map_key())? {
             Ok(tenant) => open.tenant = Some(tenant.to_owned()),
             Err(refusal) => {
-                first
-                    .into_iter()
-                    .for_each(|first| open.refuse(RefusedDocument { refusal: refusal.clone(), ..first }));
+                if let Some(first) = first {
+                    open.refuse(RefusedDocument { refusal, ..first });
+                }
             }
         }
         Ok(())

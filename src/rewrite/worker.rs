@@ -96,7 +96,7 @@ impl Worker {
             }
         }
         if let Some(open) = open {
-            *tail = self.rewriter.abandon(open, output);
+            *tail = open.abandon(output);
         }
         *order = first_key.map(|first| (first, self.last_key.clone()));
         Ok(())

@@ -130,7 +130,9 @@ mod tests {
 
     fn lines(texts: &[&str]) -> Lines {
         let mut lines = Lines::new();
-        texts.iter().for_each(|text| lines.push(text.as_bytes()));
+        for text in texts {
+            lines.push(text.as_bytes());
+        }
         lines
     }
 

@@ -87,13 +87,30 @@ impl Side {
     }
 }
 
+/// The last document of a stream on one side, if there is any.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Last {
+    any: bool,
+    version: Option<i64>,
+}
+
+impl Last {
+    fn of(record: &Record<'_>) -> Self {
+        Self { any: true, version: record.version }
+    }
+
+    fn number(self) -> i128 {
+        i128::from(self.version.unwrap_or_default())
+    }
+}
+
 /// The last version of a stream on both sides.
 #[derive(Default)]
 struct OpenStream {
     stream: Vec<u8>,
     tenant: u32,
-    expected: Option<Option<i64>>,
-    found: Option<Option<i64>>,
+    expected: Last,
+    found: Last,
     last: Option<Record<'static>>,
 }
 
@@ -142,13 +159,13 @@ impl Comparison {
         }
         let tenant = self.tenants.entry(any.tenant).or_default();
         if let Some(wanted) = wanted {
-            add(&mut tenant.expected, wanted, open.expected.is_none());
-            open.expected = Some(wanted.version);
+            add(&mut tenant.expected, wanted, !open.expected.any);
+            open.expected = Last::of(wanted);
             receivers.sample.take(stream, wanted);
         }
         if let Some(there) = there {
-            add(&mut tenant.found, there, open.found.is_none());
-            open.found = Some(there.version);
+            add(&mut tenant.found, there, !open.found.any);
+            open.found = Last::of(there);
             let archive = wanted.map_or(0, |wanted| wanted.archive);
             receivers.events.push(&there.event, &event_row(there, archive))?;
         }
@@ -160,7 +177,9 @@ impl Comparison {
             }
             (Some(wanted), None) if wanted.expires_at > 0 && wanted.expires_at <= now => {
                 tenant.expired += 1;
-                open.found = open.found.or(Some(wanted.version));
+                if !open.found.any {
+                    open.found = Last::of(wanted);
+                }
                 Ok(())
             }
             (Some(wanted), None) => {
@@ -179,9 +198,9 @@ impl Comparison {
     fn close(&mut self, open: &mut OpenStream, receivers: &mut Receivers<'_>) -> Result<()> {
         let Some(last) = open.last.take() else { return Ok(()) };
         let tenant = self.tenants.entry(open.tenant).or_default();
-        tenant.expected.last_versions_sum += i128::from(open.expected.flatten().unwrap_or_default());
-        tenant.found.last_versions_sum += i128::from(open.found.flatten().unwrap_or_default());
-        if open.expected.is_some() && open.expected != open.found {
+        tenant.expected.last_versions_sum += open.expected.number();
+        tenant.found.last_versions_sum += open.found.number();
+        if open.expected.any && open.expected != open.found {
             tenant.versions_differ += 1;
             (receivers.difference)(Difference::Version, &last)?;
         }

@@ -7,6 +7,12 @@ use crate::layout::Layout;
 use crate::sort::Sorter;
 use crate::{Error, Result};
 
+/// Gets the shown key and version of a document and what is wrong with it.
+pub type Differs<'a> = dyn FnMut(&str, Option<i64>, &str) -> Result<()> + 'a;
+
+/// Gets a document's place, shown key, version and body digest.
+type EachBody<'a> = dyn FnMut(&[u8], &str, Option<i64>, &[u8; 32]) -> Result<()> + 'a;
+
 /// What holding the legacy archive against the key maps came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bodies {
@@ -26,7 +32,7 @@ pub fn compare_bodies(
     layout: &Layout,
     folder: &Path,
     budget: usize,
-    differs: &mut dyn FnMut(&str, Option<i64>, &str) -> Result<()>,
+    differs: &mut Differs<'_>,
 ) -> Result<Bodies> {
     let mut moved = Sorter::new(folder, budget);
     check_rekeyed(rekeyed, key_maps, layout, &mut moved, differs)?;
@@ -52,7 +58,7 @@ fn check_rekeyed(
     key_maps: &mut [KeyMapReader],
     layout: &Layout,
     moved: &mut Sorter,
-    differs: &mut dyn FnMut(&str, Option<i64>, &str) -> Result<()>,
+    differs: &mut Differs<'_>,
 ) -> Result<()> {
     let mut place = Vec::new();
     let mut current = 0;
@@ -83,11 +89,7 @@ fn check_rekeyed(
 }
 
 /// Hands over each document's place (shown key, version, store key), shown key, version and body.
-fn each_body(
-    input: &ArchiveInput,
-    layout: &Layout,
-    each: &mut dyn FnMut(&[u8], &str, Option<i64>, &[u8; 32]) -> Result<()>,
-) -> Result<()> {
+fn each_body(input: &ArchiveInput, layout: &Layout, each: &mut EachBody<'_>) -> Result<()> {
     let mut recorder = Recorder::new(layout, None);
     let touched = layout.touched_fields();
     let mut scratch = Scratch::default();

@@ -57,13 +57,13 @@ impl<'a> Walk<'a> {
         show(ui, &format!("  {exported} in version order, with a manifest that makes the file whole"))?;
 
         show(ui, "$ rekey rekey legacy.ndjson --tenant-map tenants.csv --escaping escaped --dry-run")?;
-        let (samples, tenants) = self.rekey(true).await?;
+        let (samples, tenants) = self.rekey(true)?;
         show_samples(ui, &samples, &tenants)?;
         show(
             ui,
             "$ rekey rekey legacy.ndjson --tenant-map tenants.csv --escaping escaped --out rekeyed.ndjson",
         )?;
-        let _ = self.rekey(false).await?;
+        let _ = self.rekey(false)?;
         show(
             ui,
             "  the same, written: the rekeyed archive, and a key map from every old key to its new one",
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    async fn rekey(&self, dry_run: bool) -> Result<(Vec<KeySample>, BTreeMap<String, u64>)> {
+    fn rekey(&self, dry_run: bool) -> Result<(Vec<KeySample>, BTreeMap<String, u64>)> {
         let options = RekeyOptions {
             archive: archive(self.file("legacy.ndjson")),
             out: (!dry_run).then(|| Destination::File(self.file("rekeyed.ndjson"))),
@@ -159,7 +159,7 @@ impl<'a> Walk<'a> {
             findings: None,
             state_dir: None,
         };
-        match rekey::run(options, &self.silent, self.stop).await.and_then(must_be_done)? {
+        match rekey::run(&options, &self.silent, self.stop).and_then(must_be_done)? {
             Report::Rekey(report) => Ok((report.samples, report.tenants)),
             _ => Err(wrong_report()),
         }

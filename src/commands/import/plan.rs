@@ -57,7 +57,7 @@ impl Plan {
             What::Rekeyed | What::Legacy => None,
         };
         let escaping = manifest.and_then(|it| it.rekey.as_ref()).and_then(|rekey| rekey.escaping.escaping());
-        Ok(Self { layout, escaping, address, key_map, input })
+        Ok(Self { input, layout, escaping, address, key_map })
     }
 
     /// The manifest, where the archive has one.

@@ -275,8 +275,8 @@ impl<'a> Judge<'a> {
     fn pass_extras(&mut self, to_the_end: bool) -> Result<()> {
         while let Some((key, _, shown)) = &self.stored.next {
             let of_stream = !self.open.stream.is_empty() && key.starts_with(&self.open.stream);
-            let before = *key < self.key;
-            if !before && !(to_the_end && of_stream) {
+            let belongs_here = *key < self.key || (to_the_end && of_stream);
+            if !belongs_here {
                 return Ok(());
             }
             if of_stream {

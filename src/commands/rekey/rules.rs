@@ -48,6 +48,7 @@ pub(super) fn allowances(options: &RekeyOptions) -> Vec<String> {
         (options.on_refused == options::OnRefused::SetAside, "--on-refused set-aside"),
     ]
     .into_iter()
-    .filter_map(|(given, flag)| given.then(|| flag.to_owned()))
+    .filter(|(given, _)| *given)
+    .map(|(_, flag)| flag.to_owned())
     .collect()
 }

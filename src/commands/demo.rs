@@ -26,12 +26,14 @@ pub async fn run(options: DemoOptions, ui: &Ui, stop: &StopSignal) -> Result<Out
         .map_err(|e| Error::io("create a folder in", std::env::temp_dir(), e))?;
     ui.heading("Moving a shop's events and sagas to keys that carry their tenant")?;
     ui.line(INTRODUCTION)?;
+    ui.line("")?;
 
     let mut report = DemoReport::default();
     for fixture in FIXTURES.iter().filter(|fixture| fixture.layout == SHOWN) {
         let walked = Walk::new(fixture, folder.path(), stop)?.all(Some(ui)).await?;
         report.layouts.push(layout(fixture, &walked));
     }
+    ui.line("")?;
     ui.heading("The other seven collections, the same way")?;
     for fixture in FIXTURES.iter().filter(|fixture| fixture.layout != SHOWN) {
         let walked = Walk::new(fixture, folder.path(), stop)?.all(None).await?;
@@ -78,6 +80,7 @@ fn show_layouts(layouts: &[DemoLayout], ui: &Ui) -> Result<()> {
 
 /// Changes one document behind the tool's back; tells whether `verify` names it.
 async fn change_and_find(folder: &Path, ui: &Ui, stop: &StopSignal) -> Result<bool> {
+    ui.line("")?;
     ui.heading("One digit of one stored document is changed behind the tool's back")?;
     let Some(fixture) = FIXTURES.iter().find(|fixture| fixture.layout == SHOWN) else { return Ok(false) };
     let walk = Walk::new(fixture, folder, stop)?;
@@ -100,6 +103,7 @@ fn conclude(report: DemoReport, ui: &Ui) -> Result<Outcome> {
             .hint("Run it again with --keep and look at the files."));
     }
     let documents: u64 = report.layouts.iter().map(|layout| layout.documents).sum();
+    ui.line("")?;
     ui.heading("Done")?;
     ui.line(&format!(
         "{} moved and proven to be unchanged but for their keys; the one that was tampered with was named.",

@@ -162,6 +162,8 @@ impl Rewrite<'_> {
                 staged.add(list.finish()?.output);
             }
             staged.commit()?;
+            // Nothing is written, so nothing is set aside either.
+            report.set_aside = 0;
             let error = if stops { self.refusal(&account, &outputs) } else { prefix_refusal(&conflicts) };
             self.notices(&account);
             let outcome = Outcome::done(Report::Rekey(report)).with_findings(findings);
@@ -308,6 +310,13 @@ impl Rewrite<'_> {
                 lines.join(", ")
             );
             self.ui.notice(NoticeCode::UnusedRows, message);
+        }
+        let without_json = self.tenants.documents_without_json();
+        if without_json > 0 {
+            let message = format!(
+                "{without_json} documents hold no JSON where the tenant is looked for; they inherit it."
+            );
+            self.ui.notice(NoticeCode::NotJson, message);
         }
         if account.streams_with_holes > 0 {
             let message = format!("{} streams have gaps in their versions.", account.streams_with_holes);

@@ -108,6 +108,8 @@ codes! {
         EscapeRecords = "escape-records",
         /// Rows of the tenant map matched nothing.
         UnusedRows = "unused-rows",
+        /// Documents hold something else than JSON where the tenant is looked for.
+        NotJson = "not-json",
         /// Streams with gaps were accepted.
         Gaps = "gaps",
         /// Tenants whose prefixes overlap were accepted.

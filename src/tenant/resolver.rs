@@ -72,6 +72,11 @@ impl TenantResolver {
         self.rule.unused_rows()
     }
 
+    /// How many documents so far hold something else than JSON where the rule looks for the tenant.
+    pub fn documents_without_json(&self) -> u64 {
+        self.rule.documents_without_json()
+    }
+
     /// Describes rule and known tenants for the manifest.
     pub fn describe(&self) -> RuleDescription {
         RuleDescription::of(&self.rule, self.known.as_ref())

@@ -245,7 +245,7 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// What serde_json says; numbers beyond its range, which it refuses and this tokenizer does not, are told apart.
+/// What `serde_json` says; numbers beyond its range, which it refuses and this tokenizer does not, are told apart.
 fn serde_accepts(text: &[u8]) -> Option<bool> {
     match serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(text) {
         Ok(_) => Some(true),

@@ -6,7 +6,7 @@ use super::address::{EmbeddedAddress, StoreAddress};
 use super::embedded::{Access, EmbeddedCollection};
 use super::retry::{Retry, RetryPolicy};
 use super::throttle::Throttle;
-use super::{Collection, CollectionReader, StoreErrorKind};
+use super::{Collection, CollectionReader};
 use crate::{Error, Result};
 
 /// A collection, table or container and how fast it may be used.
@@ -77,12 +77,11 @@ async fn embedded(
     access: Access,
 ) -> Result<EmbeddedCollection> {
     EmbeddedCollection::open(address, &store.collection, access).await.map_err(|error| {
-        let is_missing = error.kind == StoreErrorKind::NotFound;
         let error = Error::from(error);
         match access {
-            Access::Write if is_missing => error.hint("Pass --create-target to make the file."),
-            Access::Read if is_missing => error.hint("Check the path; a source is never made."),
-            _ => error,
+            _ if address.file().exists() => error,
+            Access::Read => error.hint("Check the path; what is read is never made."),
+            Access::Write | Access::Create => error.hint("Pass --create-target to make the file."),
         }
     })
 }

@@ -61,7 +61,8 @@ struct Shared {
 impl EmbeddedCollection {
     /// Opens a file and names a collection in it, which need not be there yet.
     ///
-    /// Errors: [`StoreErrorKind::NotFound`] if there is no file or it stands for another store,
+    /// Errors: [`StoreErrorKind::NotFound`] if there is no file, or the store allows no such name,
+    /// [`StoreErrorKind::AlreadyExists`] if the file stands for another store,
     /// [`StoreErrorKind::Transient`] if another process has it open.
     pub async fn open(address: &EmbeddedAddress, collection: &str, access: Access) -> StoreResult<Self> {
         let kind = address.stands_for();

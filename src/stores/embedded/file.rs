@@ -55,8 +55,8 @@ static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<StoreFile>>>> = LazyLock::new(
 impl StoreFile {
     /// Opens the file, or takes part in an opening that this process has already.
     ///
-    /// Errors: [`StoreErrorKind::NotFound`] if there is no file, [`StoreErrorKind::Denied`] if it stands for
-    /// another store, [`StoreErrorKind::Transient`] if another process has it.
+    /// Errors: [`StoreErrorKind::NotFound`] if there is no file, [`StoreErrorKind::AlreadyExists`] if it stands
+    /// for another store, [`StoreErrorKind::Transient`] if another process has it.
     pub(super) fn open(address: &EmbeddedAddress, access: Access) -> StoreResult<Arc<Self>> {
         let path = address.resolved();
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,7 +122,7 @@ impl StoreFile {
         }
         let path = self.path.display().to_string();
         let message = format!("{path:?} stands for {}, not for {}: write ?as={}", self.kind, kind, self.kind);
-        Err(StoreError::new(StoreErrorKind::NotFound, message))
+        Err(StoreError::new(StoreErrorKind::AlreadyExists, message))
     }
 
     fn turn_to_writing(&self) -> StoreResult<()> {

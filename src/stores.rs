@@ -116,7 +116,8 @@ pub trait CollectionWriter: Send + Sync {
         self.create(lines).await
     }
 
-    /// Changes documents where their guard holds.
+    /// Changes documents where their guard holds. Only MongoDB events are changed in place; another adapter
+    /// may answer [`StoreErrorKind::Permanent`].
     async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded>;
 
     /// Deletes documents that are still equal to `expected` (one line a key) in their canonical form, and

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use crate::options::Rates;
 use crate::report::NoticeCode;
-use crate::stores::{CollectionReader, Description, KeyField, StoreErrorKind, collection_noun};
+use crate::stores::{CollectionReader, Description, KeyField, StoreErrorKind, lookup};
 use crate::ui::Ui;
 use crate::{Error, Result};
 
@@ -28,16 +28,9 @@ pub(super) async fn describe(reader: &dyn CollectionReader, role: &str, ui: &Ui)
 
 /// Adds to the error of a missing collection which ones there are.
 async fn missing(reader: &dyn CollectionReader, role: &str, error: Error) -> Error {
-    let noun = collection_noun(reader.kind());
-    let error = match reader.collections().await {
-        Ok(names) if names.is_empty() => {
-            error.hint(format!("Check the {role}'s address: there is no {noun} at all."))
-        }
-        Ok(names) => {
-            let shown: Vec<_> = names.iter().take(10).map(|name| format!("{name:?}")).collect();
-            error.hint(format!("Choose one that is there: {}.", shown.join(", ")))
-        }
-        Err(_) => error,
+    let error = match lookup::alternatives(reader).await {
+        Some(hint) => error.hint(hint),
+        None => error,
     };
     if role == "target" { error.hint("Pass --create-target to make it.") } else { error }
 }

@@ -1,29 +1,29 @@
-//! Looking for a collection, and an error that says what there is instead.
+//! Small questions to any collection: what else is there, and whether it holds anything.
 
-use super::{CollectionReader, Description, StoreErrorKind, StoreResult, collection_noun};
-use crate::{Error, Result};
+use super::{CollectionReader, StoreErrorKind, StoreResult, collection_noun};
 
-/// The most names an error lists.
+/// The most names a hint lists.
 const LISTED: usize = 10;
 
-/// Describes a collection.
-///
-/// Errors: if there is none, a usage error that names what was looked for and where, the closest name that
-/// there is, or all of them if they are few.
-pub async fn describe(reader: &dyn CollectionReader) -> Result<Description> {
-    match reader.describe().await {
-        Ok(description) => Ok(description),
-        Err(error) if error.kind == StoreErrorKind::NotFound => {
-            let error = Error::from(error).context(format!("Cannot find {}", reader.location()));
-            // The names are a help only: without them the error stands as it is.
-            let names = reader.collections().await.unwrap_or_default();
-            Ok(Err(match hint(reader, &names) {
-                Some(hint) => error.hint(hint),
-                None => error,
-            })?)
-        }
-        Err(error) => Err(Error::from(error).context(format!("Cannot describe {}", reader.location()))),
+/// What to use instead of a collection that does not exist: the closest name, or all names if none is
+/// close. `None` if the store does not tell.
+pub async fn alternatives(reader: &dyn CollectionReader) -> Option<String> {
+    let names = reader.collections().await.ok()?;
+    Some(hint(reader.name(), collection_noun(reader.kind()), &names))
+}
+
+fn hint(name: &str, noun: &str, names: &[String]) -> String {
+    let distance = |other: &&String| strsim::osa_distance(other, name);
+    let Some(closest) = names.iter().min_by_key(distance) else {
+        return format!("Check the address: there is no {noun} at all.");
+    };
+    if distance(&closest) <= name.len() / 3 {
+        return format!("Use {closest:?} if that is meant: it has the closest name.");
     }
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
+    let more = names.len() - listed.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("Choose one that is there: {}{more}.", listed.join(", "))
 }
 
 /// Whether a collection holds no document at all. One that is not there is empty.
@@ -48,15 +48,19 @@ pub async fn is_empty(reader: &dyn CollectionReader) -> StoreResult<bool> {
     Ok(true)
 }
 
-fn hint(reader: &dyn CollectionReader, names: &[String]) -> Option<String> {
-    let noun = collection_noun(reader.kind());
-    let distance = |name: &&String| strsim::osa_distance(name, reader.name());
-    let closest = names.iter().min_by_key(distance)?;
-    if distance(&closest) <= reader.name().len() / 3 {
-        return Some(format!("Use {closest:?}, the {noun} with the closest name, if that is meant."));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closest_name_is_offered_and_else_all_of_them() {
+        let names = |count: usize| (0..count).map(|at| format!("sagas-{at}")).collect::<Vec<_>>();
+        assert_eq!(
+            hint("evnts", "table", &["events".to_owned(), "sagas".to_owned()]),
+            "Use \"events\" if that is meant: it has the closest name."
+        );
+        assert_eq!(hint("events", "table", &names(2)), "Choose one that is there: \"sagas-0\", \"sagas-1\".");
+        assert!(hint("events", "table", &names(14)).ends_with("\"sagas-9\" and 4 more."));
+        assert_eq!(hint("events", "table", &[]), "Check the address: there is no table at all.");
     }
-    let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
-    let more = names.len() - listed.len();
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    Some(format!("Choose one of what is there: {}{more}.", listed.join(", ")))
 }

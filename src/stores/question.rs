@@ -27,7 +27,8 @@ impl LegacyProbe {
 pub struct FrameworkQuery {
     /// String fields and the values they must equal (`@id` on Firestore is the document id).
     pub equals: Vec<(String, String)>,
-    /// The field the answer is ordered by, ascending as a number; documents without it come first.
+    /// The field the answer is ordered by, ascending as a number. Documents without it come first, or are
+    /// left out, as the store does it.
     pub order_by: Option<String>,
 }
 

@@ -4,6 +4,7 @@ use crate::layout::Layout;
 use crate::report::{Finding, FindingCode, NoticeCode};
 use crate::stores::connect;
 use crate::stores::dry_run::DryRun;
+use crate::stores::lookup::is_empty;
 use crate::stores::{Collection, CollectionReader, Description, StoreErrorKind, Subscribers};
 use crate::ui::Ui;
 use crate::{Error, Result};
@@ -86,24 +87,6 @@ async fn open_for_dry_run(job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
         was_empty,
         findings: Vec::new(),
     })
-}
-
-/// Whether the first page of every part is empty, with more pages read where a store gives empty ones.
-async fn is_empty(reader: &(impl CollectionReader + ?Sized)) -> Result<bool> {
-    for part in reader.parts(1).await? {
-        let mut position = None;
-        loop {
-            let page = reader.page(&part, position.as_ref(), 1, None).await?;
-            if !page.lines.is_empty() {
-                return Ok(false);
-            }
-            match page.next {
-                None => break,
-                next => position = next,
-            }
-        }
-    }
-    Ok(true)
 }
 
 fn refuse_other_key_schema(target: &Description, layout: &Layout) -> Result<()> {

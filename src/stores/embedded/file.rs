@@ -298,6 +298,34 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_another_process_writes_is_refused_for_the_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(open(folder.path(), StoreKind::MongoDb, Access::Create).unwrap());
+        // The lock is on the opening, so this one stands for another process.
+        let other = Database::open(folder.path().join("a.redb")).unwrap();
+        for access in [Access::Read, Access::Write] {
+            let error = open(folder.path(), StoreKind::MongoDb, access).err().unwrap();
+            assert_eq!(error.kind, StoreErrorKind::Transient);
+            assert!(error.message.starts_with("Another process has"), "{error}");
+        }
+        drop(other);
+        drop(open(folder.path(), StoreKind::MongoDb, Access::Write).unwrap());
+    }
+
+    #[test]
+    fn readers_of_several_processes_share_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(open(folder.path(), StoreKind::MongoDb, Access::Create).unwrap());
+        let other = ReadOnlyDatabase::open(folder.path().join("a.redb")).unwrap();
+        drop(open(folder.path(), StoreKind::MongoDb, Access::Read).unwrap());
+        assert_eq!(
+            refused(open(folder.path(), StoreKind::MongoDb, Access::Write)),
+            StoreErrorKind::Transient
+        );
+        drop(other);
+    }
+
+    #[test]
     fn what_a_killed_process_left_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let file = open(folder.path(), StoreKind::Firestore, Access::Create).unwrap();

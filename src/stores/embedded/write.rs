@@ -199,10 +199,11 @@ impl From<redb::StorageError> for Failure {
     }
 }
 
-/// Whether a key is kept in the sample: one of 64, by a hash (FNV-1a) that is the same on every machine.
+/// Whether a key is kept in the sample: one of 64, by a hash (FNV-1a, its bits mixed once more, since keys
+/// differ in their last bytes) that is the same on every machine.
 fn is_sample(key: &[u8]) -> bool {
     let hash = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    hash >> 58 == 0
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58 == 0
 }

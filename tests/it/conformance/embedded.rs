@@ -8,6 +8,7 @@ use rekey::stores::address::EmbeddedAddress;
 use rekey::stores::embedded::{Access, EmbeddedCollection};
 use rekey::stores::{Collection, CollectionSpec, CollectionWriter as _};
 
+use super::documents::{events, holding, scan, scan_part};
 use super::{Factory, suite};
 
 /// One file with any number of collections.
@@ -50,6 +51,34 @@ suite!(mongodb, Embedded::new(StoreKind::MongoDb));
 suite!(dynamodb, Embedded::new(StoreKind::DynamoDb));
 suite!(firestore, Embedded::new(StoreKind::Firestore));
 suite!(cosmosdb, Embedded::new(StoreKind::CosmosDb));
+
+#[tokio::test]
+async fn a_large_collection_is_cut_evenly_by_its_sample() {
+    let factory = Embedded::new(StoreKind::DynamoDb);
+    let documents = events(StoreKind::DynamoDb, 12_000);
+    let collection = holding(&factory, &documents).await;
+    let parts = collection.parts(8).await.expect("parts");
+    assert_eq!(parts.len(), 8);
+    let mut found = 0;
+    for part in &parts {
+        let documents = scan_part(&*collection, part, None, 1000, None).await.0.len();
+        assert!((500..4000).contains(&documents), "{documents} of 12000 in one of eight parts");
+        found += documents;
+    }
+    assert_eq!(found, documents.len());
+}
+
+#[tokio::test]
+async fn the_same_writes_give_the_same_bytes() {
+    for kind in StoreKind::ALL {
+        let mut exports = Vec::new();
+        for _ in 0..2 {
+            let collection = holding(&Embedded::new(kind), &events(kind, 30)).await;
+            exports.push(scan(&*collection, 3, 7, None).await);
+        }
+        assert_eq!(exports[0], exports[1], "{kind}");
+    }
+}
 
 /// The same through a store that turns down every third call and half of every fifth batch.
 #[cfg(feature = "faults")]

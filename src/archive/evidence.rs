@@ -18,6 +18,8 @@ pub(super) struct Evidence {
     counts: Vec<Option<u64>>,
     pub(super) vendor: Option<VendorManifest>,
     expected: Option<u64>,
+    /// What the digest must be where nobody else says when the archive is whole.
+    digest: Option<Expectation>,
     layout_given: bool,
 }
 
@@ -50,6 +52,9 @@ impl Evidence {
             for (own, part) in evidence.own.iter_mut().zip(&parts.files) {
                 *own = beside(&part.path)?;
             }
+        }
+        if evidence.vendor.is_none() && evidence.manifests().next().is_none() {
+            evidence.digest = options.digest.map(|(source, sha256)| Expectation::digest(source, sha256));
         }
         evidence.refuse_unproven(parts)?;
         evidence.refuse_layouts_that_differ()?;
@@ -84,7 +89,7 @@ impl Evidence {
             .iter()
             .map(|vendor| Expectation::documents("its export's manifest", vendor.documents));
         let stated = self.expected.map(|documents| Expectation::documents("--expect-documents", documents));
-        manifest.chain(vendor).chain(stated).collect()
+        manifest.chain(vendor).chain(stated).chain(self.digest.clone()).collect()
     }
 
     /// What is said of the part at `position` alone.
@@ -105,6 +110,7 @@ impl Evidence {
     /// Refuses files of which nobody says when they are whole, or what they hold.
     fn refuse_unproven(&self, parts: &Parts) -> Result<()> {
         let whole = self.whole.is_some() || self.vendor.is_some() || self.expected.is_some();
+        let whole = whole || self.digest.is_some();
         let unproven = parts.files.iter().zip(&self.own).find(|(_, own)| !whole && own.is_none());
         let layout = self.layout_given || self.manifests().next().is_some();
         let (path, missing) = match (unproven, parts.files.first()) {

@@ -23,6 +23,11 @@ impl Expectation {
         Self { source: source.into(), documents: Some(documents), bytes: None, sha256: None }
     }
 
+    /// Expects a digest and nothing else.
+    pub fn digest(source: impl Into<String>, sha256: impl Into<String>) -> Self {
+        Self { source: source.into(), documents: None, bytes: None, sha256: Some(sha256.into()) }
+    }
+
     /// Expects exactly these totals.
     pub fn totals(source: impl Into<String>, totals: &Totals) -> Self {
         Self {

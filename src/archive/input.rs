@@ -24,6 +24,8 @@ pub struct OpenOptions<'a> {
     pub expect_documents: Option<u64>,
     /// The manifest, where it does not stand beside the archive.
     pub manifest: Option<&'a Path>,
+    /// The digest that the archive must have and who says so, where it has no manifest of its own.
+    pub digest: Option<(&'a str, &'a str)>,
     /// Where standard input is spooled.
     pub state_dir: &'a Path,
     /// The longest line, usually [`MAX_LINE_BYTES`].
@@ -33,8 +35,8 @@ pub struct OpenOptions<'a> {
 impl<'a> OpenOptions<'a> {
     /// Knows nothing and spools into `state_dir`.
     pub fn new(state_dir: &'a Path) -> Self {
-        let (layout_given, expect_documents, manifest) = (false, None, None);
-        Self { layout_given, expect_documents, manifest, state_dir, max_line_bytes: MAX_LINE_BYTES }
+        let (layout_given, expect_documents, manifest, digest) = (false, None, None, None);
+        Self { layout_given, expect_documents, manifest, digest, state_dir, max_line_bytes: MAX_LINE_BYTES }
     }
 }
 

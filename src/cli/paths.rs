@@ -32,6 +32,17 @@ pub(super) fn check_output(flag: &str, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a device, a pipe or a folder: the finished file is renamed into place and would stand there instead.
+fn check_replaceable(flag: &str, path: &Path) -> Result<()> {
+    match path.metadata() {
+        Ok(there) if !there.is_file() => {
+            Err(Error::usage(format!("{flag} {} is no file and would be replaced by one.", path.display()))
+                .hint("Choose another name; an archive goes to standard output with --out -."))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks `--manifest` of a verb that writes an archive: it is for standard output alone.
 pub(super) fn manifest_of_output(manifest: Option<PathBuf>, out: &Destination) -> Result<Option<PathBuf>> {
     if let Some(manifest) = &manifest {
@@ -46,11 +57,12 @@ pub(super) fn manifest_of_output(manifest: Option<PathBuf>, out: &Destination) -
     Ok(manifest)
 }
 
-/// Checks that no two outputs, and no output and input, are one file.
+/// Checks that every output can be put in place, and that no two outputs, and no output and input, are one file.
 pub(super) fn check_distinct(outputs: &[(&str, Option<&Path>)], inputs: &[(&str, &Path)]) -> Result<()> {
     let outputs: Vec<(&str, &Path)> =
         outputs.iter().filter_map(|(flag, path)| path.map(|path| (*flag, path))).collect();
     for (index, (flag, path)) in outputs.iter().enumerate() {
+        check_replaceable(flag, path)?;
         let earlier = outputs.iter().take(index);
         let clash = earlier.chain(inputs).find(|(_, other)| !is_dash(other) && place(other) == place(path));
         if let Some((other, _)) = clash {
@@ -97,6 +109,12 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Usage);
         let error = check_distinct(&[outputs[0], ("--result", Some(&dotted))], &[]).unwrap_err();
         assert!(error.to_string().contains("--result and --out"), "{error}");
+    }
+
+    #[test]
+    fn a_device_is_not_replaced() {
+        let error = check_distinct(&[("--out", Some(Path::new("/dev/null")))], &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
     }
 
     #[test]

@@ -79,12 +79,13 @@ impl Job {
         let folder = state_folder(asked, beside)?;
         let plan = Plan::make(&self, &folder)?;
         let target = target::open(&self, &plan, ui).await?;
-        let checked = tokio::task::block_in_place(|| preflight::check(&self, &plan, ui, stop))?;
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
         target.findings().into_iter().try_for_each(|finding| findings.push(finding))?;
+        let checked =
+            tokio::task::block_in_place(|| preflight::check(&self, &plan, &mut findings, ui, stop))?;
         if checked.refused > 0 && self.on_refused == OnRefused::Stop {
-            return result::refused(&self, &plan, checked, findings);
+            return result::refused(&self, &plan, &checked, findings);
         }
         let sent = send::send(&self, &plan, &target, &checked, &folder, &mut findings, ui, stop).await?;
         result::done(&self, &plan, &checked, &sent, findings)

@@ -123,7 +123,7 @@ fn open_archives(options: &PruneOptions) -> Result<Archives> {
         )));
     }
     if legacy.manifest().is_some_and(|manifest| manifest.rekey.is_some()) {
-        return Err(Error::usage(format!("{:?} is a rekeyed archive; nothing was deleted", legacy.name()))
+        return Err(Error::usage(format!("{} is a rekeyed archive; nothing was deleted", legacy.name()))
             .hint("Pass the legacy archive first and the rekeyed one with --rekeyed."));
     }
     let mut escaping = None;

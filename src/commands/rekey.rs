@@ -64,6 +64,7 @@ impl<'a> Rewrite<'a> {
         let asked = options.state_dir.as_deref().or(options.dry_run.then_some(dry_run_folder.as_path()));
         let folder = state_folder(asked, out.or(options.manifest.as_deref()).or(input))?;
         let archive = open_archive(&options.archive, None, &folder)?;
+        refuse_other_escaping(options.escaping, &archive)?;
         let (rules, resolver) = rules::build(options, archive.layout.clone(), &folder)?;
         Ok(Self { options, ui, stop, archive, rules: Arc::new(rules), tenants: resolver, folder, started })
     }
@@ -145,7 +146,10 @@ const NOTHING_WRITTEN: &str = "Interrupted; nothing was written. Run the same co
 impl Rewrite<'_> {
     /// Decides, puts the files in their places and says what it came to.
     fn conclude(self, collected: Collected) -> Result<Outcome> {
-        let Collected { account, written, side } = collected;
+        let Collected { mut account, mut written, side } = collected;
+        if let Some(joined) = written.joined.take() {
+            (account.streams, account.tenants) = (joined.streams, joined.tenants);
+        }
         let outputs = Outputs::of(self.options);
         let preview = side.preview.map(Preview::finish).transpose()?;
         let mut findings = side.findings.map(Findings::finish).transpose()?.unwrap_or_default();
@@ -338,6 +342,25 @@ fn prefix_refusal(conflicts: &[PrefixConflict]) -> Error {
         first.join("; ")
     ))
     .hint(Reason::PrefixTenants.advice())
+}
+
+/// An archive that was rekeyed says how its terms are joined, which some keys alone do not.
+fn refuse_other_escaping(stated: Option<Escaping>, archive: &OpenedArchive) -> Result<()> {
+    for (path, manifest) in archive.input.manifests() {
+        let recorded = manifest.rekey.as_ref().and_then(|rekey| rekey.escaping.escaping());
+        match (stated, recorded) {
+            (Some(stated), Some(recorded)) if stated != recorded => {
+                return Err(Error::usage(format!(
+                    "The manifest {path:?} says that the keys are {}, not {}; nothing was written",
+                    recorded.name(),
+                    stated.name()
+                ))
+                .hint("Rewrite the legacy archive to join the keys in another way."));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The tool, as manifests name it.

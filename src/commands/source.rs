@@ -45,7 +45,9 @@ pub(crate) fn find_layout(
     let layout = match (&given.layout, recorded) {
         (Some(name), recorded) => {
             let store = store.or(recorded.map(|(_, store)| store));
-            Layout::resolve(name, store)?.with_parameters(&given.parameters)?
+            let layout = Layout::resolve(name, store)?.with_parameters(&given.parameters)?;
+            refuse_another(&layout, recorded.map(|(account, _)| account))?;
+            layout
         }
         (None, Some((account, _))) => recorded_layout(account, given)?,
         (None, None) => {
@@ -62,6 +64,17 @@ pub(crate) fn find_layout(
         ))
         .hint(format!("Choose a layout of {}.", store.title()))),
         _ => Ok(layout),
+    }
+}
+
+fn refuse_another(layout: &Layout, recorded: Option<&LayoutAccount>) -> Result<()> {
+    match recorded.filter(|recorded| recorded.name != layout.name) {
+        Some(recorded) => Err(Error::usage(format!(
+            "The archive's manifest says that its layout is {}, not {}; nothing was done",
+            recorded.name, layout.name
+        ))
+        .hint("Leave --layout out.")),
+        None => Ok(()),
     }
 }
 

@@ -33,6 +33,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let folder = state_folder(options.state_dir.as_deref(), first)?;
     let reader = connect::open_reader(&options.against).await?;
     let mut expectation = Expectation::open(&options, &folder)?;
+    expectation.refuse_unknown_tenants(&options.only_tenants)?;
     let description = describe(reader.as_ref(), "store", ui).await?;
     let mut findings = Findings::new(findings_path(&options));
     let stopped = || stop.check("Interrupted; nothing was changed. Run the same command again.");

@@ -5,8 +5,9 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::buffer::Output;
+use super::document::content_entry;
 use super::rules::Rules;
-use crate::archive::{ArchiveWriter, KeyMapWriter};
+use crate::archive::{ArchiveWriter, KeyMapRow, KeyMapWriter, TenantAccount};
 use crate::check::{Reason, Refusal};
 use crate::document::canonical::DocumentDigest;
 use crate::sort::Sorter;
@@ -62,6 +63,18 @@ pub struct Written {
     pub needs_sorting: bool,
     /// Documents that were there twice, as legacy and rekeyed, and are written once.
     pub merged: u64,
+    /// What the output holds, where halves of one stream may have met in it: the account of the streams as
+    /// they were read counts them apart.
+    pub joined: Option<Joined>,
+}
+
+/// The account of an output in which halves of streams have met.
+#[derive(Clone, Debug, Default)]
+pub struct Joined {
+    /// Streams.
+    pub streams: u64,
+    /// Tenant → streams, documents, last versions and contents.
+    pub tenants: BTreeMap<String, TenantAccount>,
 }
 
 /// Writes streams as they come.
@@ -81,6 +94,7 @@ pub struct ByNewKey {
     first_version: Option<i64>,
     allow_gaps: bool,
     one_document: bool,
+    keeps_rekeyed: bool,
 }
 
 impl OrderedOutput {
@@ -105,6 +119,7 @@ impl OrderedOutput {
             first_version: rules.layout.stream.first_version.filter(|_| rules.keeps_rekeyed()),
             allow_gaps: rules.allow_gaps,
             one_document: rules.has_one_document_a_stream(),
+            keeps_rekeyed: rules.keeps_rekeyed(),
         })
     }
 
@@ -120,7 +135,7 @@ impl OrderedOutput {
     pub fn finish(self) -> Result<Written> {
         match self {
             Self::AsItComes(AsItComes { lines, refused, needs_sorting, .. }) => {
-                Ok(Written { lines, refused, needs_sorting, merged: 0 })
+                Ok(Written { lines, refused, needs_sorting, merged: 0, joined: None })
             }
             Self::Sorted(sorted) => sorted.finish(),
         }
@@ -185,16 +200,91 @@ impl ByNewKey {
     }
 
     fn finish(self) -> Result<Written> {
-        let Self { mut lines, sorter, first_version, allow_gaps, one_document, .. } = self;
+        let Self { mut lines, sorter, first_version, allow_gaps, one_document, keeps_rekeyed, .. } = self;
         let mut sorted = sorter.finish()?;
         let mut meeting = Meeting { first_version, allow_gaps, one_document, ..Meeting::default() };
+        let mut joining = keeps_rekeyed.then(Joining::default);
         while let Some((key, payload)) = sorted.next()? {
             let document = SortedDocument::read(payload)?;
-            if meeting.is_new(key, &document) && meeting.refused.is_empty() {
-                lines.write(document.line, document.key_line, 1)?;
+            let met = meeting.take(key, &document);
+            if !meeting.refused.is_empty() {
+                continue; // What is written from here on would be thrown away.
+            }
+            match (&mut joining, met) {
+                (Some(joining), Met::Twin) => joining.twin(&document),
+                (Some(joining), met) => joining.take(key, &document, met == Met::Stream, &mut lines)?,
+                (None, Met::Twin) => {}
+                (None, _) => lines.write(document.line, document.key_line, 1)?,
             }
         }
-        Ok(Written { lines, refused: meeting.refused, needs_sorting: false, merged: meeting.merged })
+        let joined = joining.map(|joining| joining.finish(&mut lines)).transpose()?;
+        let (refused, merged) = (meeting.refused, meeting.merged);
+        Ok(Written { lines, refused, needs_sorting: false, merged, joined })
+    }
+}
+
+/// Writes documents of which a twin may follow, and accounts for what is written.
+#[derive(Default)]
+struct Joining {
+    line: Vec<u8>,
+    key_line: Vec<u8>,
+    waits: bool,
+    is_kept: bool,
+    last_version: i64,
+    joined: Joined,
+}
+
+impl Joining {
+    fn take(
+        &mut self,
+        key: &[u8],
+        document: &SortedDocument<'_>,
+        begins_stream: bool,
+        lines: &mut Lines,
+    ) -> Result<()> {
+        self.write(lines)?;
+        self.line.extend_from_slice(document.line);
+        self.key_line.extend_from_slice(document.key_line);
+        (self.waits, self.is_kept) = (true, document.kept);
+        let row = KeyMapRow::parse(document.key_line)
+            .ok_or_else(|| Error::bug("A row of the key map has lost its form"))?;
+        let tenant = match self.joined.tenants.get_mut(row.tenant.as_ref()) {
+            Some(tenant) => tenant,
+            None => self.joined.tenants.entry(row.tenant.clone().into_owned()).or_default(),
+        };
+        if begins_stream {
+            self.joined.streams += 1;
+            tenant.streams += 1;
+            self.last_version = 0;
+        }
+        let version = row.version.unwrap_or(self.last_version);
+        tenant.documents += 1;
+        tenant.last_versions_sum += i128::from(version) - i128::from(self.last_version);
+        tenant.content.add(&content_entry(key, &document.body));
+        self.last_version = version;
+        Ok(())
+    }
+
+    /// The key map names the legacy one of two twins, whichever came first: `prune` looks for it.
+    fn twin(&mut self, document: &SortedDocument<'_>) {
+        if self.is_kept && !document.kept {
+            self.key_line.clear();
+            self.key_line.extend_from_slice(document.key_line);
+        }
+    }
+
+    fn write(&mut self, lines: &mut Lines) -> Result<()> {
+        if std::mem::take(&mut self.waits) {
+            lines.write(&self.line, &self.key_line, 1)?;
+        }
+        self.line.clear();
+        self.key_line.clear();
+        Ok(())
+    }
+
+    fn finish(mut self, lines: &mut Lines) -> Result<Joined> {
+        self.write(lines)?;
+        Ok(self.joined)
     }
 }
 
@@ -248,9 +338,20 @@ struct Meeting {
     versions: super::VersionRun,
 }
 
+/// What a document is to those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Met {
+    /// It begins a stream.
+    Stream,
+    /// It goes on with one.
+    Document,
+    /// It was there already as its twin.
+    Twin,
+}
+
 impl Meeting {
-    /// Takes the next document; `false` if it was there already as its twin.
-    fn is_new(&mut self, key: &[u8], document: &SortedDocument<'_>) -> bool {
+    /// Takes the next document.
+    fn take(&mut self, key: &[u8], document: &SortedDocument<'_>) -> Met {
         let same_stream = self.body.is_some()
             && self.stream_len == document.stream_len
             && self.key.get(..self.stream_len) == key.get(..document.stream_len);
@@ -263,7 +364,7 @@ impl Meeting {
         }
         if twin {
             self.merged += 1;
-            return false;
+            return Met::Twin;
         }
         if !same_stream {
             self.versions = super::VersionRun::default();
@@ -273,7 +374,7 @@ impl Meeting {
         (self.stream_len, self.legacy, self.kept, self.body) =
             (document.stream_len, document.legacy, document.kept, Some(document.body));
         self.check_version(key, document);
-        true
+        if same_stream { Met::Document } else { Met::Stream }
     }
 
     fn check_version(&mut self, key: &[u8], document: &SortedDocument<'_>) {

@@ -35,6 +35,19 @@ pub enum AlreadyRekeyed {
 }
 
 impl Rules {
+    /// The rules for reading documents of `layout` alone.
+    pub fn for_reading(layout: Layout, escaping: Option<Escaping>) -> Self {
+        Self {
+            layout,
+            escaping,
+            only_tenants: BTreeSet::new(),
+            allow_gaps: false,
+            stored_owner: StoredOwner::default(),
+            already_rekeyed: AlreadyRekeyed::default(),
+            refused_streams: BTreeMap::new(),
+        }
+    }
+
     /// Whether documents that carry a tenant already are passed on.
     pub fn keeps_rekeyed(&self) -> bool {
         self.already_rekeyed == AlreadyRekeyed::Keep

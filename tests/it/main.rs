@@ -9,6 +9,7 @@ mod conformance;
 mod docs;
 mod fixtures;
 mod hostile;
+mod regressions;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;

@@ -71,11 +71,11 @@ fn refuse_other_kind(what: What, manifest: Option<&Manifest>, input: &ArchiveInp
     let Some(manifest) = manifest else { return Ok(()) };
     match (what, manifest.rekey.is_some()) {
         (What::Legacy, true) => {
-            Err(Error::usage(format!("{:?} is a rekeyed archive; nothing was done", input.name()))
+            Err(Error::usage(format!("{} is a rekeyed archive; nothing was done", input.name()))
                 .hint("Use rekey import for it."))
         }
         (What::Rekeyed | What::InPlace, false) => {
-            Err(Error::usage(format!("{:?} is a legacy archive; nothing was done", input.name()))
+            Err(Error::usage(format!("{} is a legacy archive; nothing was done", input.name()))
                 .hint("Rewrite it with rekey rekey first, or use rekey restore to put it back as it is."))
         }
         _ => Ok(()),

@@ -5,7 +5,7 @@ use crate::archive::Chunk;
 use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
 use crate::layout::{Identity, Inspector, KeyState};
-use crate::report::{FIRST_FINDINGS, Finding};
+use crate::report::{Finding, Findings};
 use crate::rewrite::{StreamId, stream_id};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
@@ -20,12 +20,17 @@ pub(super) struct Checked {
     pub refused: u64,
     /// Their streams, which are set aside whole.
     pub refused_streams: BTreeSet<StreamId>,
-    /// The first refusals.
-    pub findings: Vec<Finding>,
 }
 
 /// Reads the whole archive: it must be whole, in order, of the right kind and within the store's limits.
-pub(super) fn check(job: &Job, plan: &Plan, ui: &Ui, stop: &StopSignal) -> Result<Checked> {
+/// Every refused document is a finding.
+pub(super) fn check(
+    job: &Job,
+    plan: &Plan,
+    findings: &mut Findings,
+    ui: &Ui,
+    stop: &StopSignal,
+) -> Result<Checked> {
     let mut checked = Checked::default();
     let mut document = Examined::new(plan);
     let mut reader = plan.input.line_reader();
@@ -46,7 +51,9 @@ pub(super) fn check(job: &Job, plan: &Plan, ui: &Ui, stop: &StopSignal) -> Resul
                     ))
                     .hint("Copy or write the file again."));
                 }
-                Err(refusal) => checked.refuse(&document, line.bytes, line.number, &refusal),
+                Err(refusal) => {
+                    findings.push(checked.refuse(&document, line.bytes, line.number, &refusal))?;
+                }
             }
             if sorted && document.key < last_key {
                 return Err(crate::rewrite::out_of_order(line.number));
@@ -113,18 +120,16 @@ impl Checked {
         self.refused_streams.contains(&stream_id(key.get(..length).unwrap_or_default()))
     }
 
-    fn refuse(&mut self, document: &Examined, line: &[u8], number: u64, refusal: &Refusal) {
+    fn refuse(&mut self, document: &Examined, line: &[u8], number: u64, refusal: &Refusal) -> Finding {
         self.refused += 1;
         let stream = document.key.get(..document.stream_len).unwrap_or_default();
         let _ = self.refused_streams.insert(stream_id(stream));
-        if self.findings.len() < FIRST_FINDINGS {
-            let key = document.inspector.display_key(&document.tape, line).into_owned();
-            self.findings.push(Finding {
-                key: Some(key).filter(|key| !key.is_empty()),
-                version: document.identity.version,
-                line: Some(number),
-                ..Finding::refused(refusal)
-            });
+        let key = document.inspector.display_key(&document.tape, line).into_owned();
+        Finding {
+            key: Some(key).filter(|key| !key.is_empty()),
+            version: document.identity.version,
+            line: Some(number),
+            ..Finding::refused(refusal)
         }
     }
 }

@@ -13,9 +13,8 @@ use crate::rewrite::{RefusedDocument, write_entry};
 use crate::{Error, Result};
 
 /// The result of an archive that the target would refuse parts of: nothing was written.
-pub(super) fn refused(job: &Job, plan: &Plan, checked: Checked, mut findings: Findings) -> Result<Outcome> {
+pub(super) fn refused(job: &Job, plan: &Plan, checked: &Checked, findings: Findings) -> Result<Outcome> {
     let (refused, documents) = (checked.refused, checked.documents);
-    checked.findings.into_iter().try_for_each(|finding| findings.push(finding))?;
     let account = findings.finish()?;
     let report = ImportReport {
         dry_run: job.dry_run,
@@ -35,10 +34,9 @@ pub(super) fn done(
     plan: &Plan,
     checked: &Checked,
     sent: &Sent,
-    mut findings: Findings,
+    findings: Findings,
 ) -> Result<Outcome> {
-    checked.findings.iter().cloned().try_for_each(|finding| findings.push(finding))?;
-    let has_findings = findings.total() > checked.findings.len() as u64;
+    let has_findings = findings.total() > checked.refused;
     let account = findings.finish()?;
     let set_aside_file = if job.dry_run { None } else { write_set_aside(plan, checked)? };
     let tally = &sent.tally;

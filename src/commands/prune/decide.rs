@@ -1,14 +1,16 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Archives;
 use super::evidence::Evidence;
 use crate::archive::Chunk;
+use crate::commands::legacy_blocks::legacy_blocks;
 use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
 use crate::journal::Tally;
 use crate::layout::{Identity, Inspector, KeyState, StoredOwner};
 use crate::report::{Finding, FindingCode, Findings};
-use crate::rewrite::{StreamId, out_of_order, stream_id};
+use crate::rewrite::{Rules, StreamId, out_of_order, stream_id};
 use crate::sort::Sorted;
 use crate::ui::Ui;
 use crate::verify::{join_key, write_place};
@@ -88,10 +90,11 @@ pub(super) fn decide(
     let task = ui.progress().start("deciding", archives.legacy.expected_documents());
     let mut judge = Judge::new(archives, evidence)?;
     let mut decided = Decided::default();
-    let mut reader = archives.legacy.line_reader();
+    let rules = Arc::new(Rules::for_reading(archives.layout.clone(), archives.escaping));
+    let mut blocks = legacy_blocks(&archives.legacy, &rules, &archives.folder, |_, _| stopped())?;
     let mut chunk = Chunk::new();
     let mut last_key = Vec::new();
-    while reader.fill(&mut chunk)? {
+    while blocks.fill(&mut chunk)? {
         stopped()?;
         for line in chunk.lines() {
             let order = judge.read(line.bytes)?;
@@ -104,12 +107,13 @@ pub(super) fn decide(
         }
         task.add(chunk.len() as u64, chunk.bytes() as u64);
     }
-    let totals = reader.finish()?;
+    let totals = archives.legacy.totals();
+    let totals = totals.ok_or_else(|| Error::bug("The legacy archive was not read to its end"))?;
     judge.end(&mut decided, findings)?;
     for (path, manifest) in archives.rekeyed.manifests() {
         if manifest.rekey.as_ref().is_some_and(|rekey| rekey.input_sha256 != totals.sha256) {
             return Err(Error::usage(format!(
-                "{path:?} was not made from {:?}; nothing was deleted",
+                "{path:?} was not made from {}; nothing was deleted",
                 archives.legacy.name()
             ))
             .hint("Pass the legacy archive that rekey read."));

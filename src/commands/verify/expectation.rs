@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::archive::{ArchiveInput, Companions, KeyMapReader, Manifest, TenantAccount};
@@ -59,6 +59,24 @@ impl Expectation {
         }
         let input = if options.counts_only && !manifests.is_empty() { None } else { input };
         Ok(Self { layout, escaping, folder: folder.to_owned(), input, manifests })
+    }
+
+    /// Refuses to look for tenants that the manifests do not have: nothing would be compared, and match.
+    ///
+    /// # Errors
+    /// Usage: one of `only` is in none of the manifests.
+    pub fn refuse_unknown_tenants(&self, only: &[String]) -> Result<()> {
+        let rekeys = || self.manifests.iter().filter_map(|(_, manifest)| manifest.rekey.as_ref());
+        let unknown: Vec<_> =
+            only.iter().filter(|tenant| rekeys().all(|rekey| !rekey.tenants.contains_key(*tenant))).collect();
+        if unknown.is_empty() || self.manifests.is_empty() {
+            return Ok(());
+        }
+        let known: BTreeSet<_> = rekeys().flat_map(|rekey| rekey.tenants.keys()).collect();
+        Err(Error::usage(format!(
+            "The archive has no document of the tenants {unknown:?}; nothing was compared"
+        ))
+        .hint(format!("It has those of {}.", list(known))))
     }
 
     /// How closely the store is compared.
@@ -135,6 +153,14 @@ impl Expectation {
         };
         self.manifests.iter().map(open).collect()
     }
+}
+
+/// The first few tenants, and how many more there are.
+fn list(tenants: BTreeSet<&String>) -> String {
+    const SHOWN: usize = 10;
+    let more = tenants.len().saturating_sub(SHOWN);
+    let names = tenants.into_iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{names} and {more} more") } else { names }
 }
 
 fn is_manifest(path: &Path) -> bool {

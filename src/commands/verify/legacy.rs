@@ -1,15 +1,16 @@
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use super::Verification;
-use crate::Result;
-use crate::archive::{ArchiveInput, Chunk};
+use crate::archive::{ArchiveInput, Chunk, Manifest, OpenOptions};
 use crate::commands::legacy_blocks::SORT_BUDGET;
-use crate::commands::{OpenedArchive, open_archive};
 use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
 use crate::layout::Inspector;
-use crate::options::{ArchiveOptions, LayoutOptions};
 use crate::report::{Finding, FindingCode, Findings};
 use crate::sort::{SortedTable, Sorter};
 use crate::verify::compare_bodies;
+use crate::{Error, Result};
 
 /// Holds the legacy documents that are still stored against the legacy archive, and that against the key maps.
 pub(super) fn compare(
@@ -48,15 +49,29 @@ fn open(run: &Verification<'_>) -> Result<Option<ArchiveInput>> {
     if run.options.legacy.is_empty() {
         return Ok(None);
     }
-    let layout = LayoutOptions {
-        layout: run.options.archive.layout.layout.clone(),
-        parameters: run.options.archive.layout.parameters.clone(),
+    // One that another tool wrote has no manifest; the rekeyed one's says which it was made from.
+    let made_from: BTreeSet<_> = run.expectation.manifests().iter().filter_map(made_from).collect();
+    let digest = match made_from.len() {
+        1 => made_from.into_iter().next(),
+        _ => None,
     };
-    let options =
-        ArchiveOptions { paths: run.options.legacy.clone(), expect_documents: None, manifest: None, layout };
-    let OpenedArchive { input, .. } =
-        open_archive(&options, Some(run.expectation.layout.store), &run.expectation.folder)?;
+    let options = OpenOptions { layout_given: true, digest, ..OpenOptions::new(&run.expectation.folder) };
+    let input = ArchiveInput::open(&run.options.legacy, &options)?;
+    let layout = &run.expectation.layout;
+    if let Some((path, other)) = input.manifests().find(|(_, other)| other.layout.name != layout.name) {
+        return Err(Error::usage(format!(
+            "{path:?} is of the layout {}, the rekeyed archive of {}",
+            other.layout.name, layout.name
+        ))
+        .hint("Pass the legacy archive that rekey read."));
+    }
     Ok(Some(input))
+}
+
+/// What a rekeyed archive was made from.
+fn made_from((_, manifest): &(PathBuf, Manifest)) -> Option<(&'static str, &str)> {
+    let rekey = manifest.rekey.as_ref()?;
+    Some(("the rekeyed archive's manifest", rekey.input_sha256.as_str()))
 }
 
 /// The legacy archive's documents by order key.

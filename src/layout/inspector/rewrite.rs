@@ -51,6 +51,11 @@ impl Inspector {
     ) -> Result<(), Refusal> {
         let found = self.plan.find(tape, line)?;
         let terms = identity.terms(identity.tenant().unwrap_or_default());
+        if self.escaping.is_none() {
+            for place in &self.plan.places {
+                let _either = check_unneeded(&place.rekeyed, &terms)?;
+            }
+        }
         self.escaping_mattered |= self.plan.places.iter().any(|place| place.rekeyed.escaping_matters(&terms));
         self.edits.clear();
         self.plan_cuts(&found);

@@ -5,7 +5,7 @@ use crate::report::{Finding, FindingCode, NoticeCode};
 use crate::stores::connect;
 use crate::stores::dry_run::DryRun;
 use crate::stores::lookup::is_empty;
-use crate::stores::{Collection, CollectionReader, Description, StoreErrorKind, Subscribers};
+use crate::stores::{Collection, Description, StoreErrorKind, Subscribers};
 use crate::ui::Ui;
 use crate::{Error, Result};
 

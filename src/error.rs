@@ -6,7 +6,11 @@
 //! store and says what was not done; a hint starts with a verb. No message holds a secret or a
 //! document's content.
 
+mod secrets;
+
 use std::fmt;
+
+pub(crate) use secrets::without_secrets;
 
 /// The result of everything that can fail for an operator to see.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -120,7 +124,7 @@ impl Error {
     /// Adds a hint: what to do next, starting with a verb.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.hints.push(without_secrets(&hint.into()));
         self
     }
 
@@ -131,7 +135,7 @@ impl Error {
 
     /// The messages from the outermost to the root cause.
     pub fn messages(&self) -> Vec<String> {
-        self.chain.chain().map(ToString::to_string).collect()
+        self.chain.chain().map(|cause| without_secrets(&cause.to_string())).collect()
     }
 
     /// What to do next, in order.
@@ -142,13 +146,13 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}", self.chain)
+        f.write_str(&without_secrets(&format!("{:#}", self.chain)))
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {:#}", self.kind, self.chain)?;
+        write!(f, "{:?}: {self}", self.kind)?;
         self.hints.iter().try_for_each(|hint| write!(f, "\n  hint: {hint}"))
     }
 }

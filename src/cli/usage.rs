@@ -32,7 +32,7 @@ fn print(text: &clap::Error, status: ExitStatus) -> ExitStatus {
 /// Puts clap's error into our own words and order: one sentence, then what to do.
 fn usage_error(error: &clap::Error) -> Error {
     let rendered = error.render().to_string();
-    let mut usage = Error::usage(without_secrets(&sentence(&rendered)));
+    let mut usage = Error::usage(sentence(&rendered));
     for hint in suggestions(error) {
         usage = usage.hint(hint);
     }
@@ -81,15 +81,6 @@ fn command_of(rendered: &str) -> String {
     let words: Vec<&str> =
         usage.split_whitespace().take_while(|word| word.starts_with(char::is_lowercase)).collect();
     if words.is_empty() { "rekey".into() } else { words.join(" ") }
-}
-
-/// Leaves out what stands between `://` and `@`: an address in the wrong place may hold a password.
-fn without_secrets(text: &str) -> String {
-    let words = text.split(' ').map(|word| match (word.find("://"), word.rfind('@')) {
-        (Some(scheme), Some(at)) if scheme + 3 <= at => format!("{}…{}", &word[..scheme + 3], &word[at..]),
-        _ => word.to_owned(),
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

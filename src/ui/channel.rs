@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use super::ColorMode;
 use super::format::visible;
 use super::progress::Bars;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, without_secrets};
 
 /// One output stream with what is known about it.
 pub(super) struct Channel {
@@ -71,7 +71,7 @@ impl Channel {
     /// Writes `label: text`. Like [`Channel::line`], a message that nobody can read is no reason to fail.
     pub(super) fn message(&self, style: Style, label: &str, text: &str) {
         let label = self.paint(style, &format!("{label}:"));
-        let _unread = self.write(&format!("{label} {}\n", visible(text)));
+        let _unread = self.write(&format!("{label} {}\n", visible(&without_secrets(text))));
     }
 
     /// Writes one line about the run.

@@ -3,13 +3,21 @@
 // A test that cannot go on fails; that is what unwrap is for.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod archives;
 mod cli;
 mod collision;
 mod conformance;
 mod docs;
+mod dry_run;
+mod findings;
 mod fixtures;
+mod generated;
 mod hostile;
 mod regressions;
+mod kill;
+mod refusals;
+mod road;
+mod scene;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;

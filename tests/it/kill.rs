@@ -1,0 +1,195 @@
+//! Killed at any moment and run again, a command ends where an uninterrupted run ends.
+//!
+//! `REKEY_KILLS` sets how often each command is killed, `REKEY_KILL_STREAMS` how much it has to do.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rekey::document::StoreKind;
+use serde_json::Value;
+
+use crate::generated::{Generated, Random};
+use crate::scene::{STORES, Scene, listing, size, without_system_fields};
+
+/// Everything that is ready before the command that is killed.
+fn prepared(store: StoreKind) -> (Scene, usize) {
+    let scene = Scene::new(store);
+    let generated = Generated::events(store, size("REKEY_KILL_STREAMS", 100));
+    scene.moved(&generated);
+    (scene, generated.lines.len())
+}
+
+/// Kills `arguments` at a random moment of their run, in a copy of the scene; tells how much of it was over.
+///
+/// A run that has ended before is no killed run: it is begun again and killed sooner.
+fn killed(scene: &Scene, arguments: &[&str], uninterrupted: Duration, random: &mut Random) -> (Scene, f64) {
+    let mut share = random.below(1000);
+    loop {
+        let copy = Scene::new(scene.store);
+        scene.copy_into(&copy);
+        let mut child = copy.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(uninterrupted * u32::try_from(share).unwrap() / 1000);
+        child.kill().unwrap();
+        if child.wait().unwrap().code().is_none() {
+            return (copy, f64::from(u32::try_from(share).unwrap()) / 10.0);
+        }
+        share = share * 9 / 10;
+    }
+}
+
+/// Kills a command again and again, goes on each time, and hands over the scene with the final result.
+fn goes_on(scene: &Scene, what: &str, arguments: &[&str], check: impl Fn(&Scene, &Value)) {
+    let whole = Scene::new(scene.store);
+    scene.copy_into(&whole);
+    let started = Instant::now();
+    let result = whole.done(arguments);
+    let uninterrupted = started.elapsed();
+    check(&whole, &result);
+    let mut random = Random(scene.store as u64 * 1000 + what.len() as u64);
+    let kills = size("REKEY_KILLS", 5);
+    let mut shares = Vec::new();
+    for _ in 0..kills {
+        let (copy, share) = killed(scene, arguments, uninterrupted, &mut random);
+        shares.push(share);
+        check(&copy, &copy.done(arguments));
+        // What the run that died left lying about is cleared away.
+        let left = listing(copy.folder()).into_keys().filter(|name| {
+            let name = name.to_string_lossy();
+            name.ends_with(".part") || name.starts_with(".tmp")
+        });
+        assert_eq!(left.collect::<Vec<_>>(), [""; 0], "{what} on {}, killed at {share} %", scene.store);
+    }
+    println!("{what} on {}: killed {kills} times, at {shares:.0?} % of {uninterrupted:?}", scene.store);
+}
+
+fn same_files(whole: &Scene, copy: &Scene, names: &[&str]) {
+    for name in names {
+        assert!(whole.read(name) == copy.read(name), "{name} is another one");
+    }
+}
+
+/// What a collection holds in the end.
+fn contents(scene: &Scene, file: &str, collection: &str) -> Vec<Value> {
+    let _ = scene.export(file, collection, "events", "contents.ndjson");
+    without_system_fields(&scene.lines("contents.ndjson"))
+}
+
+#[test]
+fn an_export_that_was_killed() {
+    for store in STORES {
+        let (scene, count) = prepared(store);
+        let from = scene.address("shop.db");
+        let export =
+            ["export", "--from", &from, "--collection", "shop", "--layout", "events", "--out", "again.ndjson"];
+        goes_on(&scene, "export", &export, |copy, result| {
+            assert_eq!(result["documents"], count);
+            assert!(copy.read("again.ndjson") == scene.read("legacy.ndjson"));
+        });
+    }
+}
+
+#[test]
+fn a_rewrite_that_was_killed() {
+    for store in STORES {
+        let (scene, count) = prepared(store);
+        let rekey = [
+            "rekey", "legacy.ndjson", "--out", "rekeyed.ndjson", "--tenant-map", "map.csv", "--escaping", "escaped",
+        ];
+        goes_on(&scene, "rekey", &rekey, |copy, result| {
+            assert_eq!(result["rekeyed"], count);
+            same_files(&scene, copy, &["rekeyed.ndjson", "rekeyed.ndjson.keys.ndjson"]);
+        });
+    }
+}
+
+#[test]
+fn an_import_that_was_killed() {
+    for store in STORES {
+        let (scene, count) = prepared(store);
+        let expected = contents(&scene, "moved.db", "moved");
+        let to = scene.address("fresh.db");
+        let import = ["import", "rekeyed.ndjson", "--to", &to, "--collection", "moved", "--create-target"];
+        goes_on(&scene, "import", &import, |copy, result| {
+            assert_adds_up(result, &["written", "identical"], count);
+            assert!(contents(copy, "fresh.db", "moved") == expected);
+            let again = copy.done(&import);
+            assert_eq!((&again["written"], &again["identical"]), (&0.into(), &count.into()));
+            assert!(contents(copy, "fresh.db", "moved") == expected);
+        });
+    }
+}
+
+#[test]
+fn an_import_in_place_that_was_killed() {
+    let (scene, count) = prepared(StoreKind::MongoDb);
+    let expected = contents(&scene, "moved.db", "moved");
+    let to = scene.address("shop.db");
+    let import = ["import", "rekeyed.ndjson", "--to", &to, "--collection", "shop", "--in-place"];
+    goes_on(&scene, "import --in-place", &import, |copy, result| {
+        assert_adds_up(result, &["written", "identical"], count);
+        assert!(contents(copy, "shop.db", "shop") == expected);
+    });
+}
+
+#[test]
+fn a_prune_that_was_killed() {
+    for store in [StoreKind::DynamoDb, StoreKind::Firestore, StoreKind::CosmosDb] {
+        let (scene, count) = prepared(store);
+        let _ = scene.import("rekeyed.ndjson", "shop.db", "shop", &[]);
+        let expected = contents(&scene, "moved.db", "moved");
+        let from = scene.address("shop.db");
+        let prune =
+            ["prune", "legacy.ndjson", "--rekeyed", "rekeyed.ndjson", "--from", &from, "--collection", "shop"];
+        goes_on(&scene, "prune", &prune, |copy, result| {
+            assert_adds_up(result, &["deleted", "gone"], count);
+            assert_eq!(result["kept"], 0);
+            assert!(contents(copy, "shop.db", "shop") == expected);
+        });
+    }
+}
+
+fn assert_adds_up(result: &Value, outcomes: &[&str], count: usize) {
+    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
+    assert_eq!(sum, count as u64, "{result}");
+}
+
+#[test]
+fn an_import_that_was_interrupted_says_how_to_go_on_and_does() {
+    for store in STORES {
+        let scene = Scene::new(store);
+        let generated = Generated::events(store, 300);
+        scene.moved(&generated);
+        let expected = contents(&scene, "moved.db", "moved");
+        let to = scene.address("fresh.db");
+        let import = ["import", "rekeyed.ndjson", "--to", &to, "--collection", "moved", "--create-target"];
+        let slowly = [&import[..], &["--max-writes-per-second", "300", "--concurrency", "1"]].concat();
+        let mut child =
+            scene.command(&slowly).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        while !has_begun(&scene) {
+            sleep(Duration::from_millis(20));
+        }
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let said: Vec<_> =
+            BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap).collect();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
+        assert!(said.iter().any(|line| line.contains("same command again")), "{said:?}");
+        let stored = contents(&scene, "fresh.db", "moved").len();
+        assert!(stored > 0 && stored < generated.lines.len(), "{store}: {stored} were written");
+
+        let result = scene.done(&import);
+        assert!(result["notices"].as_array().unwrap().iter().any(|it| it["code"] == "resumed"), "{result}");
+        assert_eq!(result["written"], generated.lines.len(), "{store}");
+        assert!(contents(&scene, "fresh.db", "moved") == expected);
+    }
+}
+
+/// Whether a batch is noted as done in the journal of the import into the fresh collection.
+fn has_begun(scene: &Scene) -> bool {
+    let journals = listing(scene.folder()).into_iter().filter(|(name, bytes)| {
+        name.to_string_lossy().contains("import.journal") && !bytes.ends_with(b"\"finished\"\n")
+    });
+    journals.into_iter().any(|(_, bytes)| String::from_utf8_lossy(&bytes).contains("{\"done\":"))
+}

@@ -1,0 +1,239 @@
+//! A folder of its own in which a test runs the program as an operator would: store files, archives, results.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rekey::document::StoreKind;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::generated::Generated;
+
+/// The databases that embedded storage stands for.
+pub const STORES: [StoreKind; 4] =
+    [StoreKind::MongoDb, StoreKind::DynamoDb, StoreKind::Firestore, StoreKind::CosmosDb];
+
+/// One folder, one kind of store.
+pub struct Scene {
+    pub store: StoreKind,
+    folder: TempDir,
+    temporary: TempDir,
+}
+
+/// What a run of the program came to.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+    arguments: String,
+}
+
+impl Scene {
+    pub fn new(store: StoreKind) -> Self {
+        let folder = || tempfile::tempdir().unwrap();
+        Self { store, folder: folder(), temporary: folder() }
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_slice(&self.read(name)).unwrap()
+    }
+
+    pub fn lines(&self, name: &str) -> Vec<String> {
+        self.text(name).lines().map(str::to_owned).collect()
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub fn copy(&self, from: &str, to: &str) {
+        let _ = fs::copy(self.path(from), self.path(to)).unwrap();
+    }
+
+    /// Puts an archive with its companions under another name.
+    pub fn copy_archive(&self, from: &str, to: &str) {
+        for suffix in ["", ".manifest.json", ".keys.ndjson"] {
+            if self.path(&format!("{from}{suffix}")).exists() {
+                self.copy(&format!("{from}{suffix}"), &format!("{to}{suffix}"));
+            }
+        }
+    }
+
+    /// Puts all files of the folder into another scene.
+    pub fn copy_into(&self, other: &Self) {
+        for (name, bytes) in listing(self.folder()) {
+            fs::write(other.folder().join(name), bytes).unwrap();
+        }
+    }
+
+    /// The address of a store file in the folder.
+    pub fn address(&self, file: &str) -> String {
+        format!("embedded:{file}?as={}", self.store)
+    }
+
+    /// The full name of the layout of `kind`, which is `events` or `sagas`.
+    pub fn layout(&self, kind: &str) -> String {
+        format!("{}-{kind}", self.store)
+    }
+
+    /// The program with its arguments, in the folder, with nothing of the caller's environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("rekey"));
+        let _ = command.env_clear().env("TMPDIR", self.temporary.path()).current_dir(self.folder());
+        let _ = command.stdin(Stdio::null()).args(arguments).args(["--progress", "none"]);
+        command
+    }
+
+    /// Runs the program as it is.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(&mut self.command(arguments))
+    }
+
+    /// Runs the program for its JSON result; no run may leave a temporary file, whatever it came to.
+    pub fn result(&self, arguments: &[&str]) -> Ran {
+        let ran = Ran::of(self.command(arguments).args(["--output", "json"]));
+        let left: Vec<_> = listing(self.temporary.path()).into_keys().collect();
+        assert!(left.is_empty(), "{arguments:?} left {left:?} in the folder for temporary files");
+        ran
+    }
+
+    /// The JSON result of a run that must end with exit 0.
+    pub fn done(&self, arguments: &[&str]) -> Value {
+        self.result(arguments).ended(0)
+    }
+
+    /// Puts generated documents into a collection, as an old release would have left them.
+    pub fn seed(&self, generated: &Generated, file: &str, collection: &str) {
+        self.write("seed.ndjson", generated.lines.join("\n") + "\n");
+        self.write("map.csv", &generated.map);
+        let (to, count) = (self.address(file), generated.lines.len().to_string());
+        let layout = self.layout(generated.kind);
+        let result = self.done(&[
+            "restore",
+            "seed.ndjson",
+            "--layout",
+            &layout,
+            "--expect-documents",
+            &count,
+            "--to",
+            &to,
+            "--collection",
+            collection,
+            "--create-target",
+        ]);
+        assert_eq!(result["written"], generated.lines.len());
+        for used in ["seed.ndjson", "seed.ndjson.restore.journal"] {
+            let _ = fs::remove_file(self.path(used));
+        }
+    }
+
+    pub fn export(&self, file: &str, collection: &str, kind: &str, out: &str) -> Value {
+        let from = self.address(file);
+        self.done(&["export", "--from", &from, "--collection", collection, "--layout", kind, "--out", out])
+    }
+
+    /// Rewrites an archive by the tenant map.
+    pub fn rekey(&self, archive: &str, out: &str, more: &[&str]) -> Value {
+        let by_map = ["rekey", archive, "--out", out, "--tenant-map", "map.csv", "--escaping", "escaped"];
+        self.done(&[&by_map, more].concat())
+    }
+
+    pub fn import(&self, archive: &str, file: &str, collection: &str, more: &[&str]) -> Value {
+        let to = self.address(file);
+        self.done(&[&["import", archive, "--to", &to, "--collection", collection], more].concat())
+    }
+
+    pub fn verify(&self, archives: &[&str], file: &str, collection: &str, more: &[&str]) -> Ran {
+        let against = self.address(file);
+        let where_to = ["--against", &against, "--collection", collection];
+        self.result(&[&["verify"], archives, &where_to, more].concat())
+    }
+
+    /// Seeds, exports to `legacy.ndjson`, rewrites to `rekeyed.ndjson`, imports into `moved` of `moved.db`.
+    pub fn moved(&self, generated: &Generated) {
+        self.seed(generated, "shop.db", "shop");
+        let _ = self.export("shop.db", "shop", generated.kind, "legacy.ndjson");
+        let _ = self.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
+        let _ = self.import("rekeyed.ndjson", "moved.db", "moved", &["--create-target"]);
+    }
+}
+
+impl Ran {
+    fn of(command: &mut Command) -> Self {
+        let arguments = format!("{:?}", command.get_args().collect::<Vec<_>>());
+        let output = command.output().unwrap();
+        Self {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            arguments,
+        }
+    }
+
+    /// The JSON result of a run that must have ended with `code`.
+    pub fn ended(&self, code: i32) -> Value {
+        self.ended_with(code);
+        serde_json::from_slice(&self.stdout).unwrap_or_else(|error| panic!("{}: {error}", self.arguments))
+    }
+
+    /// A run that must have ended with `code`, with or without a result.
+    pub fn ended_with(&self, code: i32) {
+        let stdout = String::from_utf8_lossy(&self.stdout);
+        assert_eq!(self.code, Some(code), "{}\n{}\n{stdout}", self.arguments, self.stderr);
+    }
+}
+
+/// Every file of a folder and its subfolders, by its path in the folder.
+pub fn listing(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = PathBuf::from(path.file_name().unwrap());
+        if path.is_dir() {
+            found.extend(listing(&path).into_iter().map(|(inner, bytes)| (name.join(inner), bytes)));
+        } else {
+            let _ = found.insert(name, fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+/// Documents without what a store sets by itself, so that those of two collections can be compared.
+pub fn without_system_fields(lines: &[String]) -> Vec<Value> {
+    lines.iter().map(|line| stripped(line)).collect()
+}
+
+fn stripped(line: &str) -> Value {
+    let mut value: Value = serde_json::from_str(line).unwrap();
+    let members = value.as_object_mut().unwrap();
+    for name in ["_rid", "_self", "_etag", "_attachments", "_ts", "createTime", "updateTime"] {
+        let _ = members.remove(name);
+    }
+    if let Some(Value::String(name)) = members.get_mut("name") {
+        *name = name.rsplit('/').next().unwrap().to_owned();
+    }
+    value
+}
+
+/// A number from the environment, so that one specification runs at any size.
+pub fn size(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
+}

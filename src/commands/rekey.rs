@@ -24,7 +24,8 @@ use crate::layout::Layout;
 use crate::options::{OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
 use crate::report::{Findings, NoticeCode, Outcome, RekeyReport, Report};
 use crate::rewrite::{
-    Account, Collected, Collector, Lines, OrderedOutput, Pass, Preview, Rules, Side, StreamId, Written,
+    Account, Collected, Collector, Lines, OrderedOutput, Pass, Preview, Rules, Side, StreamId, Suspicion,
+    Written,
 };
 use crate::signal::StopSignal;
 use crate::tenant::{PrefixConflict, PrefixSet, TenantResolver};
@@ -52,6 +53,7 @@ struct Rewrite<'a> {
 #[derive(Default)]
 struct Learned {
     refused: BTreeMap<StreamId, Refusal>,
+    suspicion: Suspicion,
     sort: bool,
 }
 
@@ -77,13 +79,18 @@ impl<'a> Rewrite<'a> {
             let late = &collected.written.refused;
             if late.keys().any(|id| !learned.refused.contains_key(id)) {
                 learned.refused.extend(late.clone());
+            } else if collected.suspicion != learned.suspicion {
+                learned.suspicion = collected.suspicion;
             } else if collected.written.needs_sorting {
                 learned.sort = true;
             } else {
                 return self.conclude(collected);
             }
-            self.rules =
-                Arc::new(Rules { refused_streams: learned.refused.clone(), ..(*self.rules).clone() });
+            self.rules = Arc::new(Rules {
+                refused_streams: learned.refused.clone(),
+                suspicion: learned.suspicion.clone(),
+                ..(*self.rules).clone()
+            });
         }
     }
 
@@ -146,7 +153,7 @@ const NOTHING_WRITTEN: &str = "Interrupted; nothing was written. Run the same co
 impl Rewrite<'_> {
     /// Decides, puts the files in their places and says what it came to.
     fn conclude(self, collected: Collected) -> Result<Outcome> {
-        let Collected { mut account, mut written, side } = collected;
+        let Collected { mut account, mut written, side, .. } = collected;
         if let Some(joined) = written.joined.take() {
             (account.streams, account.tenants) = (joined.streams, joined.tenants);
         }

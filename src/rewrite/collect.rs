@@ -10,6 +10,7 @@ use super::output::{OrderedOutput, Written};
 use super::preview::Preview;
 use super::refused::write_entry;
 use super::rules::Rules;
+use super::suspicion::Suspicion;
 use super::verdict::{RefusedDocument, StreamResult, Verdict, stream_refused};
 use crate::Result;
 use crate::archive::{ArchiveWriter, Chunk, KeyMapRow};
@@ -17,10 +18,12 @@ use crate::report::{Finding, Findings};
 
 /// Takes what became of each stream, in the archive's order: counts, writes, lists.
 pub struct Collector {
+    rules: Arc<Rules>,
     document: DocumentRewriter,
     account: Account,
     output: OrderedOutput,
     side: Side,
+    suspicion: Suspicion,
 }
 
 /// What is written besides the rekeyed documents.
@@ -44,12 +47,21 @@ pub struct Collected {
     pub written: Written,
     /// The other files.
     pub side: Side,
+    /// What the documents cast suspicion on that are set aside and belong to nobody knows which stream.
+    pub suspicion: Suspicion,
 }
 
 impl Collector {
     /// Makes a collector.
     pub fn new(rules: &Arc<Rules>, output: OrderedOutput, side: Side) -> Self {
-        Self { document: DocumentRewriter::new(rules), account: Account::default(), output, side }
+        Self {
+            rules: Arc::clone(rules),
+            document: DocumentRewriter::new(rules),
+            account: Account::default(),
+            output,
+            side,
+            suspicion: Suspicion::default(),
+        }
     }
 
     /// Takes a stream of a block.
@@ -69,7 +81,7 @@ impl Collector {
     }
 
     /// Takes what became of a stream whose documents have been taken.
-    pub fn settled(&mut self, _stream: &[u8], verdict: &Verdict, lines: &dyn LineSource) -> Result<()> {
+    pub fn settled(&mut self, stream: &[u8], verdict: &Verdict, lines: &dyn LineSource) -> Result<()> {
         match verdict {
             Verdict::Moved(moved) => self.account.moved(moved),
             Verdict::OutOfScope => {
@@ -80,7 +92,12 @@ impl Collector {
                 })?;
                 self.account.out_of_scope(documents);
             }
-            Verdict::Refused(refused) => self.refuse(refused, lines)?,
+            Verdict::Refused(refused) => {
+                self.refuse(refused, lines)?;
+                if stream.is_empty() && self.side.set_aside {
+                    self.suspect(refused, lines)?;
+                }
+            }
         }
         match &mut self.side.preview {
             Some(preview) => preview.stream(verdict, lines),
@@ -90,7 +107,17 @@ impl Collector {
 
     /// Writes what is left.
     pub fn finish(self) -> Result<Collected> {
-        Ok(Collected { account: self.account, written: self.output.finish()?, side: self.side })
+        let Self { account, output, side, suspicion, .. } = self;
+        Ok(Collected { account, written: output.finish()?, side, suspicion })
+    }
+
+    /// Notes which streams an unattributable document may be missing from.
+    fn suspect(&mut self, own: &[RefusedDocument], lines: &dyn LineSource) -> Result<()> {
+        lines.visit(&mut |line| {
+            let refused = own.iter().filter(|refused| refused.line == line.number);
+            refused.for_each(|refused| self.suspicion.add(&self.rules.layout, refused, line.bytes));
+            Ok(())
+        })
     }
 
     fn sample(&mut self, tenant: &str, out: &Output, document: usize) {

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::output::{StreamId, stream_id};
+use super::suspicion::Suspicion;
 use crate::check::Refusal;
 use crate::key::Escaping;
 use crate::layout::{DocumentKind, Layout, StoredOwner};
@@ -22,6 +23,8 @@ pub struct Rules {
     pub already_rekeyed: AlreadyRekeyed,
     /// Streams that an earlier pass found to be refused for what only the whole archive shows.
     pub refused_streams: BTreeMap<StreamId, Refusal>,
+    /// Streams that an unattributable event of an earlier pass may be missing from.
+    pub suspicion: Suspicion,
 }
 
 /// What to do with documents that carry a tenant already.

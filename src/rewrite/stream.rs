@@ -249,6 +249,9 @@ impl StreamRewriter {
         if let Some(refusal) = self.rules.refused_before(&open.stream) {
             return Ok(Err(refusal.clone()));
         }
+        if let Some(refusal) = self.suspected(open) {
+            return Ok(Err(refusal));
+        }
         if let Err(refusal) = self.check_version(open).and_then(|()| self.check_key(open)) {
             return Ok(Err(refusal));
         }
@@ -265,6 +268,14 @@ impl StreamRewriter {
             }
         }
         Ok(self.write(open, line, out))
+    }
+
+    /// Why a document that cannot be read may be one of the stream; asked of its first one only.
+    fn suspected(&mut self, open: &OpenStream) -> Option<Refusal> {
+        if self.rules.suspicion.is_empty() || open.lines.len() > 1 {
+            return None;
+        }
+        self.rules.suspicion.of(self.document.map_key())
     }
 
     /// Writes the document read last, unless it is out of scope or its stream is refused already.

@@ -27,9 +27,9 @@ fn assert_nothing_new(new: &BTreeMap<PathBuf, Vec<u8>>, what: &str) {
 
 #[test]
 fn rekey_tells_what_it_would_do_and_writes_only_the_preview() {
-    for generated in STORES.into_iter().flat_map(|store| {
-        [Generated::events(store, 40), Generated::sagas(store, 40)]
-    }) {
+    for generated in
+        STORES.into_iter().flat_map(|store| [Generated::events(store, 40), Generated::sagas(store, 40)])
+    {
         let scene = Scene::new(generated.store);
         scene.seed(&generated, "shop.db", "shop");
         let _ = scene.export("shop.db", "shop", generated.kind, "legacy.ndjson");
@@ -54,14 +54,18 @@ fn rekey_tells_what_it_would_do_and_writes_only_the_preview() {
             assert!(!row[4].is_empty());
             foretold.push([2, 3, 1, 5].map(|column| row[column].to_owned()));
         }
-        let mut done: Vec<[String; 4]> = scene.lines("rekeyed.ndjson.keys.ndjson").iter().map(|line| {
-            let row: Value = serde_json::from_str(line).unwrap();
-            ["old", "new", "tenant", "version"].map(|name| match &row[name] {
-                Value::String(text) => text.clone(),
-                Value::Null => String::new(),
-                other => other.to_string(),
+        let mut done: Vec<[String; 4]> = scene
+            .lines("rekeyed.ndjson.keys.ndjson")
+            .iter()
+            .map(|line| {
+                let row: Value = serde_json::from_str(line).unwrap();
+                ["old", "new", "tenant", "version"].map(|name| match &row[name] {
+                    Value::String(text) => text.clone(),
+                    Value::Null => String::new(),
+                    other => other.to_string(),
+                })
             })
-        }).collect();
+            .collect();
         foretold.sort();
         done.sort();
         assert_eq!(foretold, done, "{}", scene.layout(generated.kind));
@@ -79,8 +83,17 @@ fn rekey_shows_what_it_would_refuse_or_leave_out() {
         let (rows, _) = generated.map.trim_end().rsplit_once('\n').unwrap();
         scene.write("short.csv", format!("{rows}\n"));
         let dry = [
-            "rekey", "legacy.ndjson", "--tenant-map", "short.csv", "--escaping", "escaped",
-            "--only-tenants", "acme", "--dry-run", "--preview", "preview.csv",
+            "rekey",
+            "legacy.ndjson",
+            "--tenant-map",
+            "short.csv",
+            "--escaping",
+            "escaped",
+            "--only-tenants",
+            "acme",
+            "--dry-run",
+            "--preview",
+            "preview.csv",
         ];
         let (result, new) = leaves_all_as_it_was(&scene, &dry, 5);
         assert_eq!(new.into_keys().collect::<Vec<_>>(), [PathBuf::from("preview.csv")]);
@@ -104,9 +117,9 @@ fn rekey_shows_what_it_would_refuse_or_leave_out() {
 
 #[test]
 fn import_restore_and_prune_tell_what_they_would_do_and_write_nothing() {
-    for generated in STORES.into_iter().flat_map(|store| {
-        [Generated::events(store, 40), Generated::sagas(store, 40)]
-    }) {
+    for generated in
+        STORES.into_iter().flat_map(|store| [Generated::events(store, 40), Generated::sagas(store, 40)])
+    {
         let scene = Scene::new(generated.store);
         let count = generated.lines.len();
         scene.seed(&generated, "shop.db", "shop");
@@ -115,8 +128,7 @@ fn import_restore_and_prune_tell_what_they_would_do_and_write_nothing() {
         let (shop, moved) = (scene.address("shop.db"), scene.address("moved.db"));
 
         let import = ["import", "rekeyed.ndjson", "--to", &moved, "--collection", "moved", "--dry-run"];
-        let (result, new) =
-            leaves_all_as_it_was(&scene, &[&import[..], &["--create-target"]].concat(), 0);
+        let (result, new) = leaves_all_as_it_was(&scene, &[&import[..], &["--create-target"]].concat(), 0);
         assert_nothing_new(&new, "import --dry-run into what is not there");
         assert_eq!((&result["written"], &result["identical"]), (&json!(count), &json!(0)));
         let _ = scene.import("rekeyed.ndjson", "moved.db", "moved", &["--create-target"]);
@@ -130,8 +142,19 @@ fn import_restore_and_prune_tell_what_they_would_do_and_write_nothing() {
         assert_eq!((&result["written"], &result["identical"]), (&json!(0), &json!(count)));
 
         let prune = [
-            "prune", "legacy.ndjson", "--rekeyed", "rekeyed.ndjson", "--from", &shop, "--collection", "shop",
-            "--twins-in", &moved, "--twins-collection", "moved", "--dry-run",
+            "prune",
+            "legacy.ndjson",
+            "--rekeyed",
+            "rekeyed.ndjson",
+            "--from",
+            &shop,
+            "--collection",
+            "shop",
+            "--twins-in",
+            &moved,
+            "--twins-collection",
+            "moved",
+            "--dry-run",
         ];
         let (result, new) = leaves_all_as_it_was(&scene, &prune, 0);
         assert_nothing_new(&new, "prune --dry-run");
@@ -146,7 +169,8 @@ fn an_import_that_would_find_conflicts_says_so_and_leaves_no_file() {
         let generated = Generated::events(store, 20);
         scene.moved(&generated);
         // The same documents with other payloads: each is in conflict with what is there.
-        let changed: Vec<_> = generated.lines.iter().map(|line| line.replacen("eyJhbW91", "eyJhbW92", 1)).collect();
+        let changed: Vec<_> =
+            generated.lines.iter().map(|line| line.replacen("eyJhbW91", "eyJhbW92", 1)).collect();
         let generated = Generated { lines: changed, ..generated };
         scene.seed(&generated, "other.db", "shop");
         let _ = scene.export("other.db", "shop", "events", "other.ndjson");

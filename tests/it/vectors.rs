@@ -169,7 +169,8 @@ fn every_vector_passes_through_the_command() {
         let mut changed = BTreeSet::from(["@name".to_owned()]);
         changed.extend(layout.touched_fields().into_iter().map(str::to_owned));
         for (name, raw) in new.iter().filter(|(name, _)| !changed.contains(name)) {
-            let stood = old.iter().find(|(it, _)| it == name).unwrap_or_else(|| panic!("{what}: {name} is new"));
+            let stood =
+                old.iter().find(|(it, _)| it == name).unwrap_or_else(|| panic!("{what}: {name} is new"));
             assert!(stood.1 == *raw, "{what}: {name} was spelled anew");
         }
         let dropped: BTreeSet<_> = layout.system_fields().iter().map(String::as_str).collect();

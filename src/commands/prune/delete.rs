@@ -8,7 +8,7 @@ use crate::commands::journal_stem;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
 use crate::journal::{Context, Done, Journal, Ranges, Tally};
-use crate::layout::Inspector;
+use crate::layout::{Identity, Inspector};
 use crate::options::PruneOptions;
 use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::rewrite::stream_id;
@@ -41,6 +41,7 @@ pub(super) async fn delete(
     let mut batches = Batches::new(&archives.legacy, target.collection.batch_limits());
     let inspector = Inspector::new(&archives.layout, archives.escaping);
     let mut selector = Selector { decided, tape: Tape::new(), inspector, key: Vec::new() };
+    let mut twins = Twins::new(archives);
     let mut next = |done: &Ranges| {
         tokio::task::block_in_place(|| {
             batches.next(done, |batch, line| batch.map_or(Ok(()), |batch| selector.take(batch, line)))
@@ -54,7 +55,7 @@ pub(super) async fn delete(
         }
         journal.intend(range.start, range.end)?;
         let outcomes = outcome::delete(target.collection, &batch.keys, &batch.lines).await;
-        let (tally, documents) = (settle(&batch, outcomes, findings)?, range.end - range.start);
+        let (tally, documents) = (settle(&batch, outcomes, &mut twins, findings)?, range.end - range.start);
         journal.finish_range(Done { from: range.start, to: range.end, tally, conflicts: Vec::new() })?;
         task.add(documents, batch.lines.bytes() as u64);
     }
@@ -64,12 +65,19 @@ pub(super) async fn delete(
     Ok(tally)
 }
 
-fn settle(batch: &Deletes, outcomes: Vec<Guarded>, findings: &mut Findings) -> Result<Tally> {
+fn settle(
+    batch: &Deletes,
+    outcomes: Vec<Guarded>,
+    twins: &mut Twins,
+    findings: &mut Findings,
+) -> Result<Tally> {
     let mut tally = Tally { kept: batch.kept, ..Tally::default() };
     for (outcome, shown) in outcomes.into_iter().zip(&batch.shown) {
         match outcome {
             Guarded::Done => tally.deleted += 1,
             Guarded::Missing => tally.gone += 1,
+            // A document that keeps its store key got the new key where it is: the legacy one is gone.
+            Guarded::Differs(Some(stored)) if twins.is_one(&stored) => tally.gone += 1,
             Guarded::Differs(_) | Guarded::UniqueTaken(_) => {
                 tally.kept += 1;
                 let message = "It was changed while its stream was being deleted, and is kept.";
@@ -106,6 +114,26 @@ fn context(options: &PruneOptions, archives: &Archives, target: &Target<'_>) -> 
             ("twins-in".to_owned(), twins.unwrap_or_else(|| "the same collection".to_owned())),
         ]),
     })
+}
+
+/// Tells a document's twin that stands in its place from one that somebody changed.
+struct Twins {
+    tape: Tape,
+    inspector: Inspector,
+    identity: Identity,
+}
+
+impl Twins {
+    fn new(archives: &Archives) -> Self {
+        let inspector = Inspector::new(&archives.layout, archives.escaping);
+        Self { tape: Tape::new(), inspector, identity: Identity::default() }
+    }
+
+    fn is_one(&mut self, stored: &[u8]) -> bool {
+        self.tape.read(stored).is_ok()
+            && self.inspector.inspect(&self.tape, stored, &mut self.identity).is_ok()
+            && self.identity.tenant().is_some()
+    }
 }
 
 /// Consecutive documents of the archive.

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::commands::legacy_blocks::SORT_BUDGET;
 use crate::layout::{Layout, StoredOwner};
 use crate::options::{self, RekeyOptions, TenantRuleChoice};
-use crate::rewrite::{AlreadyRekeyed, Rules};
+use crate::rewrite::{AlreadyRekeyed, Rules, Suspicion};
 use crate::tenant::{KnownTenants, TenantField, TenantMap, TenantResolver, TenantRule};
 
 /// Makes the rules of a rewrite, and who finds the tenants, from what was asked for.
@@ -34,6 +34,7 @@ pub(super) fn build(
             options::AlreadyRekeyed::Keep => AlreadyRekeyed::Keep,
         },
         refused_streams: std::collections::BTreeMap::new(),
+        suspicion: Suspicion::default(),
     };
     Ok((rules, TenantResolver::new(rule, known)))
 }

@@ -77,13 +77,13 @@ impl<'a> Rewrite<'a> {
         loop {
             let collected = self.pass(&learned)?;
             let late = &collected.written.refused;
+            // A stream that is suspected is not looked at as closely as before: what is known stays known.
+            let suspects_more = learned.suspicion.extend(collected.suspicion.clone());
             if late.keys().any(|id| !learned.refused.contains_key(id)) {
                 learned.refused.extend(late.clone());
-            } else if collected.suspicion != learned.suspicion {
-                learned.suspicion = collected.suspicion;
             } else if collected.written.needs_sorting {
                 learned.sort = true;
-            } else {
+            } else if !suspects_more {
                 return self.conclude(collected);
             }
             self.rules = Arc::new(Rules {

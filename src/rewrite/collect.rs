@@ -14,6 +14,7 @@ use super::suspicion::Suspicion;
 use super::verdict::{RefusedDocument, StreamResult, Verdict, stream_refused};
 use crate::Result;
 use crate::archive::{ArchiveWriter, Chunk, KeyMapRow};
+use crate::check::Reason;
 use crate::report::{Finding, Findings};
 
 /// Takes what became of each stream, in the archive's order: counts, writes, lists.
@@ -81,7 +82,7 @@ impl Collector {
     }
 
     /// Takes what became of a stream whose documents have been taken.
-    pub fn settled(&mut self, stream: &[u8], verdict: &Verdict, lines: &dyn LineSource) -> Result<()> {
+    pub fn settled(&mut self, _stream: &[u8], verdict: &Verdict, lines: &dyn LineSource) -> Result<()> {
         match verdict {
             Verdict::Moved(moved) => self.account.moved(moved),
             Verdict::OutOfScope => {
@@ -94,7 +95,7 @@ impl Collector {
             }
             Verdict::Refused(refused) => {
                 self.refuse(refused, lines)?;
-                if stream.is_empty() && self.side.set_aside {
+                if self.side.set_aside {
                     self.suspect(refused, lines)?;
                 }
             }
@@ -111,11 +112,19 @@ impl Collector {
         Ok(Collected { account, written: output.finish()?, side, suspicion })
     }
 
-    /// Notes which streams an unattributable document may be missing from.
+    /// Notes which other streams a document may be missing from whose key says too little.
     fn suspect(&mut self, own: &[RefusedDocument], lines: &dyn LineSource) -> Result<()> {
+        let is_vague = |reason| matches!(reason, Reason::FieldMissing | Reason::FieldType);
+        let Self { document, suspicion, rules, .. } = self;
         lines.visit(&mut |line| {
-            let refused = own.iter().filter(|refused| refused.line == line.number);
-            refused.for_each(|refused| self.suspicion.add(&self.rules.layout, refused, line.bytes));
+            let Some(refused) = own.iter().find(|refused| refused.line == line.number) else { return Ok(()) };
+            match document.read(line.bytes) {
+                Reading::Unattributable(_) => suspicion.add(&rules.layout, refused, line.bytes),
+                Reading::Refused(refusal) if is_vague(refusal.reason) => {
+                    suspicion.add(&rules.layout, refused, line.bytes);
+                }
+                _ => {}
+            }
             Ok(())
         })
     }

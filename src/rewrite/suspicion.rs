@@ -14,7 +14,8 @@ const MAX_BYTES: usize = 1024 * 1024;
 
 /// Events of which nobody can say for certain which stream they belong to.
 ///
-/// A stream that may have lost such an event must not be moved: without its tail it would be appended to under
+/// Besides what cannot be attributed at all that is what lacks a field of its key, such as the type that is half
+/// of a stream's key on MongoDB. A stream that may have lost such an event must not be moved: without its tail it would be appended to under
 /// a version that is taken. So every stream whose key an unattributable line mentions is suspected, and all of
 /// them are where a damaged line has lost its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +44,18 @@ impl Suspicion {
         let _ = self.lines.insert(refused.line, text);
     }
 
+    /// Takes what another pass found, too; tells whether anything of it is new.
+    pub fn extend(&mut self, other: Self) -> bool {
+        let Self { lines, everything, .. } = other;
+        let known = (self.lines.len(), self.everything);
+        self.everything = self.everything.or(everything);
+        for (line, text) in lines {
+            let _ = self.lines.entry(line).or_insert(text);
+        }
+        self.bytes = self.lines.values().map(String::len).sum();
+        known != (self.lines.len(), self.everything)
+    }
+
     /// Whether there is nothing to suspect anybody for.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.everything.is_none()
@@ -51,11 +64,20 @@ impl Suspicion {
     /// Why the stream must stay where it is; `map_key` is its key as a tenant map has it.
     pub fn of(&self, map_key: &str) -> Option<Refusal> {
         let key = memmem::Finder::new(map_key);
-        let mentioned = || self.lines.iter().find(|(_, text)| key.find(text.as_bytes()).is_some());
+        let mentions =
+            |text: &str| key.find_iter(text.as_bytes()).any(|at| stands_alone(text, at, map_key.len()));
+        let mentioned = || self.lines.iter().find(|(_, text)| mentions(text));
         let line = self.everything.or_else(|| mentioned().map(|(line, _)| *line))?;
         let detail = format!("line {line} may be a document of the stream, and cannot be read");
         Some(Refusal::new(Reason::StreamRefused, detail))
     }
+}
+
+/// Whether what is found is no part of a longer word: `A-1` is not mentioned by `A-10`.
+fn stands_alone(text: &str, at: usize, length: usize) -> bool {
+    let before = text.get(..at).and_then(|before| before.chars().next_back());
+    let after = text.get(at + length..).and_then(|after| after.chars().next());
+    ![before, after].into_iter().flatten().any(char::is_alphanumeric)
 }
 
 /// The whole strings of a line that need not be JSON, with their quotes.
@@ -118,6 +140,7 @@ mod tests {
             let suspicion = suspicion(layout, Reason::Malformed, line);
             assert!(suspicion.of("Order:A-1").is_some(), "{layout}");
             assert_eq!(suspicion.of("Order:B-1"), None, "{layout}");
+            assert_eq!(suspicion.of("rder:A-1"), None, "{layout}");
         }
     }
 

@@ -131,7 +131,11 @@ impl Shared {
         Ok(Description {
             store: kind,
             location: self.location.clone(),
-            identity: view.entry().map(|entry| entry.identity.clone()),
+            // Firestore has nothing that tells a collection from one that was dropped and made again.
+            identity: view
+                .entry()
+                .filter(|_| kind != StoreKind::Firestore)
+                .map(|entry| entry.identity.clone()),
             key_fields,
             hash_version: (kind == StoreKind::CosmosDb).then_some(2),
             indexes,

@@ -337,92 +337,35 @@ fn files_are_readable_by_their_owner_alone_whatever_the_umask() {
     // A map without its last row, so that there are refusals to list.
     scene.write("map.csv", generated.map.trim_end().rsplit_once('\n').unwrap().0);
     let given: Vec<_> = listing(scene.folder()).into_keys().collect();
-    let (shop, moved, count) =
-        (scene.address("shop.db"), scene.address("moved.db"), generated.lines.len().to_string());
-    let steps: [(&[&str], i32); 7] = [
+    let (shop, moved, count) = (scene.address("shop.db"), scene.address("moved.db"), generated.lines.len());
+    let shop = format!("{shop} --collection shop");
+    let rule = BY_MAP.join(" ");
+    let steps = [
         (
-            &[
-                "restore",
-                "seed.ndjson",
-                "--layout",
-                "events",
-                "--expect-documents",
-                &count,
-                "--to",
-                &shop,
-                "--collection",
-                "shop",
-                "--create-target",
-                "--result",
-                "restore.json",
-            ],
+            format!(
+                "restore seed.ndjson --layout events --expect-documents {count} --to {shop} --create-target \
+                 --result restore.json"
+            ),
             0,
         ),
+        (format!("export --from {shop} --layout events --out legacy.ndjson.zst"), 0),
         (
-            &[
-                "export",
-                "--from",
-                &shop,
-                "--collection",
-                "shop",
-                "--layout",
-                "events",
-                "--out",
-                "legacy.ndjson.zst",
-            ],
+            "rekey legacy.ndjson.zst --dry-run --preview preview.csv --tenant acme --escaping raw".to_owned(),
             0,
         ),
+        (format!("rekey legacy.ndjson.zst --out rekeyed.ndjson --on-refused set-aside {rule}"), 3),
+        (format!("import rekeyed.ndjson --to {moved} --collection moved --create-target"), 0),
+        (format!("verify rekeyed.ndjson --against {shop}"), 1),
         (
-            &[
-                "rekey",
-                "legacy.ndjson.zst",
-                "--dry-run",
-                "--preview",
-                "preview.csv",
-                "--tenant",
-                "acme",
-                "--escaping",
-                "raw",
-            ],
-            0,
-        ),
-        (
-            &[
-                "rekey",
-                "legacy.ndjson.zst",
-                "--out",
-                "rekeyed.ndjson",
-                "--on-refused",
-                "set-aside",
-                BY_MAP[0],
-                BY_MAP[1],
-                BY_MAP[2],
-                BY_MAP[3],
-            ],
-            3,
-        ),
-        (&["import", "rekeyed.ndjson", "--to", &moved, "--collection", "moved", "--create-target"], 0),
-        (&["verify", "rekeyed.ndjson", "--against", &shop, "--collection", "shop"], 1),
-        (
-            &[
-                "prune",
-                "legacy.ndjson.zst",
-                "--rekeyed",
-                "rekeyed.ndjson",
-                "--from",
-                &shop,
-                "--collection",
-                "shop",
-                "--twins-in",
-                &moved,
-                "--twins-collection",
-                "moved",
-            ],
+            format!(
+                "prune legacy.ndjson.zst --rekeyed rekeyed.ndjson --from {shop} --twins-in {moved} \
+                 --twins-collection moved"
+            ),
             3,
         ),
     ];
     for (arguments, code) in steps {
-        let inner = scene.command(arguments);
+        let inner = scene.command(&arguments.split_whitespace().collect::<Vec<_>>());
         let mut command = Command::new("/bin/sh");
         let _ = command.args(["-c", "umask 000; exec \"$0\" \"$@\""]).arg(inner.get_program());
         let _ = command.args(inner.get_args()).env_clear().current_dir(scene.folder());
@@ -430,8 +373,8 @@ fn files_are_readable_by_their_owner_alone_whatever_the_umask() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
     }
-    let made: Vec<_> = listing(scene.folder()).into_keys().filter(|name| !given.contains(name)).collect();
-    let has = |part: &str| made.iter().any(|name| name.to_string_lossy().contains(part));
+    let new: Vec<_> = listing(scene.folder()).into_keys().filter(|name| !given.contains(name)).collect();
+    let has = |part: &str| new.iter().any(|name| name.to_string_lossy().contains(part));
     let expected = [
         ".zst",
         ".manifest.json",
@@ -444,9 +387,9 @@ fn files_are_readable_by_their_owner_alone_whatever_the_umask() {
         "restore.json",
     ];
     for part in expected {
-        assert!(has(part), "no {part} among {made:?}");
+        assert!(has(part), "no {part} among {new:?}");
     }
-    for name in made {
+    for name in new {
         let mode = fs::metadata(scene.folder().join(&name)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{name:?} has the mode {mode:o}");
     }

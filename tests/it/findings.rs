@@ -85,12 +85,12 @@ impl Intruder {
 }
 
 /// What a tampering must lead to: the key to be named, the codes that must name it, the totals that differ
-/// from zero besides `expected` and `found`.
+/// from zero besides `expected` and `found`, and how many more are found than expected.
 struct Found {
     key: String,
     codes: &'static [&'static str],
     totals: &'static [(&'static str, u64)],
-    found: i64,
+    more: i64,
 }
 
 /// Moves documents, tampers with a copy of the store and looks what `verify` makes of it.
@@ -131,14 +131,14 @@ impl Case {
         let findings = result["findings"].as_array().unwrap();
         for code in found.codes {
             // Of a document under two keys either is named, and the other one with it.
-            let names = |it: &Value| {
+            let mentions = |it: &Value| {
                 let quoted = format!("{:?}", found.key);
                 it["key"] == found.key.as_str() || it["message"].as_str().unwrap().contains(&quoted)
             };
-            let named = findings.iter().any(|it| it["code"] == *code && names(it));
+            let named = findings.iter().any(|it| it["code"] == *code && mentions(it));
             assert!(named, "{what}: no {code} names {:?} in {findings:#?}", found.key);
         }
-        assert_eq!(self.totals(&result, found.found), found.totals, "{what}: {findings:#?}");
+        assert_eq!(self.totals(&result, found.more), found.totals, "{what}: {findings:#?}");
         let file = result["findings_file"].as_str().expect("findings are in a file");
         assert_eq!(self.scene.lines(file).len(), findings.len(), "{what}");
 
@@ -172,7 +172,7 @@ fn one_byte_changed_in_one_payload() {
         Case::events(store).tampered("one byte changed in one payload", |intruder, _| {
             let line = intruder.stored(&event(intruder, store, &Stream::new(5), 3));
             intruder.replace(&line, &line.replacen("eyJhbW91", "eyJhbW92", 1));
-            Found { key: intruder.shown(&line), codes: &["different"], totals: &[("different", 1)], found: 0 }
+            Found { key: intruder.shown(&line), codes: &["different"], totals: &[("different", 1)], more: 0 }
         });
     }
 }
@@ -184,14 +184,14 @@ fn one_event_deleted() {
         case.tampered("one event deleted", |intruder, _| {
             let line = event(intruder, store, &Stream::new(5), 3);
             intruder.delete(&line);
-            Found { key: intruder.shown(&line), codes: &["missing"], totals: &[("missing", 1)], found: -1 }
+            Found { key: intruder.shown(&line), codes: &["missing"], totals: &[("missing", 1)], more: -1 }
         });
         case.tampered("the last event of a stream deleted", |intruder, _| {
             let stream = Stream::new(5);
             let line = event(intruder, store, &stream, stream.length() - 1);
             intruder.delete(&line);
             let codes = &["missing", "versions-differ"];
-            Found { key: intruder.shown(&line), codes, totals: &[("missing", 1)], found: -1 }
+            Found { key: intruder.shown(&line), codes, totals: &[("missing", 1)], more: -1 }
         });
     }
 }
@@ -204,7 +204,7 @@ fn one_event_added() {
             let line = event(intruder, store, &stream, stream.length());
             intruder.create(&line);
             let codes = &["unexpected", "versions-differ"];
-            Found { key: intruder.shown(&line), codes, totals: &[("unexpected", 1)], found: 1 }
+            Found { key: intruder.shown(&line), codes, totals: &[("unexpected", 1)], more: 1 }
         });
     }
 }
@@ -219,12 +219,7 @@ fn one_event_under_two_keys() {
             let copy = intruder.rekeyed(&stream.event(store, 0), other).replacen("0001f4", "ffffff", 1);
             intruder.create(&copy);
             let codes = &["unexpected", "doubled"];
-            Found {
-                key: intruder.shown(&copy),
-                codes,
-                totals: &[("doubled", 1), ("unexpected", 1)],
-                found: 1,
-            }
+            Found { key: intruder.shown(&copy), codes, totals: &[("doubled", 1), ("unexpected", 1)], more: 1 }
         });
     }
 }
@@ -255,7 +250,7 @@ fn one_saga_version_raised() {
             let line = intruder.stored(line);
             intruder.replace(&line, &line.replacen(&saga_version(store, 7), &saga_version(store, 8), 1));
             let codes = &["different", "versions-differ"];
-            Found { key: intruder.shown(&line), codes, totals: &[("different", 1)], found: 0 }
+            Found { key: intruder.shown(&line), codes, totals: &[("different", 1)], more: 0 }
         });
     }
 }
@@ -267,7 +262,7 @@ fn one_saga_without_its_tenant() {
             let line = lines.iter().find(|line| line.contains(saga_tenant(store))).unwrap();
             let line = intruder.stored(line);
             intruder.replace(&line, &line.replacen(saga_tenant(store), "", 1));
-            Found { key: intruder.shown(&line), codes: &["different"], totals: &[("different", 1)], found: 0 }
+            Found { key: intruder.shown(&line), codes: &["different"], totals: &[("different", 1)], more: 0 }
         });
     }
 }

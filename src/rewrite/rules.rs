@@ -48,6 +48,7 @@ impl Rules {
             stored_owner: StoredOwner::default(),
             already_rekeyed: AlreadyRekeyed::default(),
             refused_streams: BTreeMap::new(),
+            suspicion: Suspicion::default(),
         }
     }
 

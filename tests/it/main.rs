@@ -13,9 +13,9 @@ mod findings;
 mod fixtures;
 mod generated;
 mod hostile;
-mod regressions;
 mod kill;
 mod refusals;
+mod regressions;
 mod road;
 mod scene;
 

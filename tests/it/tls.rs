@@ -18,7 +18,7 @@ type Attempt = Result<(), Box<dyn Error + Send + Sync>>;
 const REFUSED: &str = "127.0.0.1:1";
 
 /// How long one attempt may take, the SDK's own retries included.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Listens, reads the first byte of each connection and hangs up.
 struct Listener {

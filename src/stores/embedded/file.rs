@@ -17,6 +17,10 @@ use crate::document::StoreKind;
 use crate::stores::address::EmbeddedAddress;
 use crate::stores::{StoreError, StoreErrorKind, StoreResult};
 
+/// How a file ends that is being made.
+const PART: &str = ".part";
+/// How many letters and digits its name holds before that end, so that it is no other's.
+const RANDOM: usize = 6;
 /// What the file remembers of itself.
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 /// The version of the tables' form.
@@ -156,14 +160,20 @@ fn builder() -> Builder {
 
 /// Makes the file under a temporary name, so that a half-made one never has the real name.
 fn create(path: &Path, kind: StoreKind) -> StoreResult<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let unwritten = |error: std::io::Error| {
         let message = format!("Cannot create {:?}", path.display().to_string());
         StoreError::new(StoreErrorKind::File, message).with_source(error)
     };
+    let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    remove_left_behind(folder, &prefix).map_err(unwritten)?;
     // The crate gives the file mode 0600.
-    let temporary =
-        tempfile::Builder::new().prefix(".rekey-").suffix(".part").tempfile_in(folder).map_err(unwritten)?;
+    let temporary = tempfile::Builder::new()
+        .prefix(&prefix)
+        .suffix(PART)
+        .rand_bytes(RANDOM)
+        .tempfile_in(folder)
+        .map_err(unwritten)?;
     let database = builder().create(temporary.path()).map_err(|error| failure(path, "create", error))?;
     let made = || -> Result<(), redb::Error> {
         let write = database.begin_write()?;
@@ -183,6 +193,22 @@ fn create(path: &Path, kind: StoreKind) -> StoreResult<()> {
     }
     let _ = temporary.persist_noclobber(path).map_err(|error| unwritten(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(unwritten)
+}
+
+/// Removes what a process left that was killed while it made the file; a live one holds the lock of its own.
+fn remove_left_behind(folder: &Path, prefix: &str) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+        let name = name.to_string_lossy();
+        let is_ours =
+            name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(PART)).is_some_and(|random| {
+                random.len() == RANDOM && random.bytes().all(|it| it.is_ascii_alphanumeric())
+            });
+        if is_ours && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 fn open_writing(path: &Path) -> StoreResult<Opening> {
@@ -244,6 +270,23 @@ mod tests {
 
     fn refused(result: StoreResult<Arc<StoreFile>>) -> StoreErrorKind {
         result.err().expect("refused").kind
+    }
+
+    #[test]
+    fn what_a_killed_process_left_while_it_made_the_file_is_cleared_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in [".a.redb.x1Y2z3.part", ".a.redb.held00.part", ".b.redb.x1Y2z3.part", ".a.redb.mine.part"]
+        {
+            fs::write(path(name), "half").unwrap();
+        }
+        let held = File::open(path(".a.redb.held00.part")).unwrap();
+        held.lock().unwrap();
+        drop(open(folder.path(), StoreKind::MongoDb, Access::Create).unwrap());
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".a.redb.held00.part", ".a.redb.mine.part", ".b.redb.x1Y2z3.part", "a.redb"]);
     }
 
     #[test]

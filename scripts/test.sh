@@ -1,12 +1,37 @@
 #!/usr/bin/env bash
-# Runs every test. It needs Rust and, for the zstd and crypto crates, a C compiler, which it installs
-# where it may. No database and no network beyond cargo's own downloads are used.
+# Installs what the tests need and runs every test. It needs Rust and, for the zstd and crypto crates, a C compiler,
+# which it installs where it may. Each database in scripts/servers is a real server, installed into a cache outside
+# the repository, started on free ports of the loopback interface and stopped at the end.
 #
-# usage: scripts/test.sh [FILTER]     a part of the names of the tests to run in the main suite
+# usage: scripts/test.sh [--without STORE]... [FILTER]
+#          --without STORE   leave a database out, and say so; its tests then do not run
+#          FILTER            a part of the names of the tests to run
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/shell.sh
-trap report_failure EXIT
+
+WITHOUT=()
+FILTER=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --without) WITHOUT+=("${2:?--without needs the name of a database}"); shift 2 ;;
+    -*) printf 'usage: scripts/test.sh [--without STORE]... [FILTER]\n' >&2; exit 2 ;;
+    *) FILTER+=("$1"); shift ;;
+  esac
+done
+
+SERVERS=$(mktemp -d)
+STARTED=()
+FAILED=()
+
+stop_servers() {
+  local store
+  for store in "${STARTED[@]}"; do
+    "scripts/servers/$store.sh" stop "$SERVERS/$store" || true
+  done
+  rm -rf "$SERVERS"
+}
+trap 'report_failure; stop_servers' EXIT
 
 # The features that let a test stop or disturb the tool at an exact moment, as far as the crate has them.
 fault_features() {
@@ -14,42 +39,71 @@ fault_features() {
        inside && /^[a-z-]*(faults|failpoints)[a-z-]* *=/ { print $1 }' Cargo.toml | paste -s -d, -
 }
 
-with_nextest() {
-  cargo nextest --version >/dev/null 2>&1
+left_out() {
+  local store
+  for store in "${WITHOUT[@]}"; do
+    [ "$store" = "$1" ] && return 0
+  done
+  return 1
 }
 
-# All four database SDKs in one process: every one must begin TLS without a panic.
-tls_tests() {
-  if with_nextest; then
-    cargo nextest run --locked --test it tls::
+# Starts one database. One that cannot be had fails the run, at its end, when everything else was tested.
+start_server() {
+  local store=$1 variables
+  if ! "scripts/servers/$store.sh" install || ! variables=$("scripts/servers/$store.sh" start "$SERVERS/$store"); then
+    FAILED+=("$store")
+    return 0
+  fi
+  STARTED+=("$store")
+  printf '%s\n' "$variables"
+  while IFS='=' read -r name value; do
+    [ -z "$name" ] || export "$name=$value"
+  done <<<"$variables"
+}
+
+start_servers() {
+  local script store
+  for script in scripts/servers/*.sh; do
+    [ -e "$script" ] || continue
+    store=$(basename "$script" .sh)
+    if left_out "$store"; then
+      printf '!!! %s is left out: none of its tests run.\n' "$store"
+    else
+      start_server "$store"
+    fi
+  done
+}
+
+# Every database SDK is in the one build, so that all of them begin TLS in one process.
+all_tests() {
+  local store skipped=() expression=''
+  for store in "${WITHOUT[@]}" "${FAILED[@]}"; do
+    skipped+=(--skip "on_$store::")
+    expression+="${expression:+ & }not test(/^on_$store::/)"
+  done
+  if cargo nextest --version >/dev/null 2>&1; then
+    cargo nextest run --locked --features "$(fault_features)" ${expression:+-E "$expression"} "${FILTER[@]}"
   else
-    cargo test --locked --test it tls::
+    cargo test --locked --features "$(fault_features)" --lib --bins --tests -- "${skipped[@]}" "${FILTER[@]}"
   fi
 }
 
 # With the features of the other tests, so that both use one build.
 documentation_tests() {
-  cargo test --locked --no-default-features --features "$(fault_features)" --doc
-}
-
-# Everything else needs no SDK and is built without them.
-all_tests() {
-  local features
-  features=$(fault_features)
-  if with_nextest; then
-    cargo nextest run --locked --no-default-features --features "$features" "$@"
-  else
-    cargo test --locked --no-default-features --features "$features" --lib --bins --tests -- "$@"
-  fi
+  cargo test --locked --features "$(fault_features)" --doc
 }
 
 step 'Rust' find_rust
 step 'C compiler' find_c_compiler
-if [ $# -eq 0 ]; then
-  step 'TLS with all four database SDKs' tls_tests
+step 'Servers' start_servers
+if [ ${#FILTER[@]} -eq 0 ]; then
   step 'Examples in the documentation' documentation_tests
 fi
 # Last, so that the runner's own summary closes the output.
 STEP='Tests'
 printf '\n=== %s\n' "$STEP"
-all_tests "$@"
+all_tests
+if [ ${#FAILED[@]} -gt 0 ]; then
+  printf '!!! not tested, since its server could not be had: %s\n' "${FAILED[*]}" >&2
+  exit 1
+fi

@@ -90,8 +90,11 @@ pub trait CollectionReader: Send + Sync {
     /// (empty: clean).
     async fn probe(&self, probe: &LegacyProbe) -> StoreResult<Vec<String>>;
 
-    /// Reads one stream or saga the way the framework does.
-    async fn query(&self, query: &FrameworkQuery) -> StoreResult<Lines>;
+    /// Reads one page of a stream or saga the way the framework does, from `from` (the beginning if `None`).
+    ///
+    /// The pages together are the framework's answer in its order. A page holds a few MiB at most and may be
+    /// empty although more follow.
+    async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page>;
 }
 
 /// Writes one collection. Every call answers for each document, in the order given.

@@ -248,10 +248,10 @@ impl CollectionReader for EmbeddedCollection {
         self.blocking(move |shared| query::probe(&shared.view()?, shared.file.kind(), &probe)).await
     }
 
-    async fn query(&self, query: &FrameworkQuery) -> StoreResult<Lines> {
-        let query = query.clone();
+    async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
+        let (query, after) = (query.clone(), from.map(scan::after).transpose()?);
         self.blocking(move |shared| {
-            query::query(&shared.view()?, shared.file.kind(), &query, &shared.automatic)
+            query::query(&shared.view()?, shared.file.kind(), &query, after, &shared.automatic)
         })
         .await
     }

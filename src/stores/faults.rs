@@ -207,8 +207,8 @@ impl CollectionReader for Faults {
         self.inner.probe(probe).await
     }
 
-    async fn query(&self, query: &FrameworkQuery) -> StoreResult<Lines> {
-        self.inner.query(query).await
+    async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
+        self.inner.query(query, from).await
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     Activity, CollectionReader, Description, FrameworkQuery, LegacyProbe, Page, Position, ScanPart, Snapshot,
     StoreResult,
 };
-use crate::document::{Lines, StoreKey, StoreKind};
+use crate::document::{StoreKey, StoreKind};
 
 /// A wrapper through which every read passes as it is; it is a [`CollectionReader`] by that.
 pub(super) trait ReadsThrough: Send + Sync {
@@ -70,7 +70,7 @@ impl<T: ReadsThrough> CollectionReader for T {
         self.reader().probe(probe).await
     }
 
-    async fn query(&self, query: &FrameworkQuery) -> StoreResult<Lines> {
-        self.reader().query(query).await
+    async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
+        self.reader().query(query, from).await
     }
 }

@@ -219,8 +219,8 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
         self.call(|| self.inner.probe(probe)).await
     }
 
-    async fn query(&self, query: &FrameworkQuery) -> StoreResult<Lines> {
-        self.call(|| self.inner.query(query)).await
+    async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
+        self.call(|| self.inner.query(query, from)).await
     }
 }
 

@@ -136,16 +136,23 @@ pub async fn query_streams(
         let Some(query) = layout.framework_query(&identity, tenants.name(stream.tenant), escaping) else {
             break;
         };
-        let answer = reader.query(&query).await?;
-        let mut digests = Sha256::new();
-        for line in answer.iter() {
-            tape.read(line).map_err(|error| {
-                Error::store(format!("The store gave a document that is not JSON: {error}"))
-            })?;
-            digests.update(digest(layout.store, &tape, line, &[], &mut scratch).0);
+        let (mut documents, mut digests, mut from) = (0, Sha256::new(), None);
+        loop {
+            let page = reader.query(&query, from.as_ref()).await?;
+            for line in page.lines.iter() {
+                tape.read(line).map_err(|error| {
+                    Error::store(format!("The store gave a document that is not JSON: {error}"))
+                })?;
+                digests.update(digest(layout.store, &tape, line, &[], &mut scratch).0);
+            }
+            documents += page.lines.len() as u64;
+            from = match page.next {
+                Some(next) => Some(next),
+                None => break,
+            };
         }
         if digests.finalize() != stream.digests.clone().finalize() {
-            differs(&stream, answer.len() as u64)?;
+            differs(&stream, documents)?;
         }
         probed += 1;
     }

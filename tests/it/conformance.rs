@@ -53,6 +53,7 @@ macro_rules! suite {
                 guarded::an_update_keeps_a_unique_index,
                 guarded::a_counter_is_raised_and_never_lowered,
                 questions::a_stream_comes_in_the_order_of_its_versions,
+                questions::a_large_stream_comes_in_pages,
                 questions::a_single_document_is_found_by_its_whole_key,
                 questions::the_probe_sees_both_sides_of_the_rekeyed_range,
                 questions::the_probe_of_sagas_looks_at_sagas_alone,

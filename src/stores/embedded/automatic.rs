@@ -9,7 +9,7 @@ use redb::{Builder, Database, ReadableDatabase as _};
 
 use super::catalog::bytes;
 use super::fields::{read_stored, write_ordered};
-use super::view::View;
+use super::view::{Table, View};
 use crate::document::StoreKind;
 use crate::document::json::Tape;
 use crate::stores::{StoreError, StoreErrorKind, StoreResult};
@@ -51,11 +51,10 @@ impl AutomaticIndex {
         self.writes == writes && self.names == names
     }
 
-    /// The keys of the documents whose indexed values begin with `prefix`.
-    pub(super) fn keys(&self, view: &View, prefix: &[u8]) -> StoreResult<Vec<Box<[u8]>>> {
+    /// The rows: indexed values and key, then the key.
+    pub(super) fn table(&self) -> StoreResult<Table> {
         let read = self.database.begin_read().map_err(failed)?;
-        let table = read.open_table(bytes(TABLE)).map_err(failed)?;
-        view.beginning_with(&table, prefix)
+        read.open_table(bytes(TABLE)).map_err(failed)
     }
 }
 

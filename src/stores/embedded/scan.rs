@@ -35,9 +35,7 @@ pub(super) fn parts(view: &View, wanted: usize) -> StoreResult<Vec<ScanPart>> {
 pub(super) fn range(part: &ScanPart, from: Option<&Position>) -> StoreResult<KeyRange> {
     let range = Range::deserialize(&part.range).map_err(foreign)?;
     let start = match (from, &range.from) {
-        (Some(position), _) => {
-            Bound::Excluded(decoded(&After::deserialize(&position.0).map_err(foreign)?.after)?)
-        }
+        (Some(position), _) => Bound::Excluded(after(position)?),
         (None, Some(from)) => Bound::Included(decoded(from)?),
         (None, None) => Bound::Unbounded,
     };
@@ -51,8 +49,17 @@ pub(super) fn range(part: &ScanPart, from: Option<&Position>) -> StoreResult<Key
 /// Reads a page.
 pub(super) fn page(view: &View, range: KeyRange, limit: usize) -> StoreResult<Page> {
     let (lines, last) = view.page(range, limit)?;
-    let next = last.map(|key| written(&After { after: hex::encode(key) }).map(Position)).transpose()?;
-    Ok(Page { lines, next })
+    Ok(Page { lines, next: last.as_deref().map(behind).transpose()? })
+}
+
+/// The key that a position stands behind.
+pub(super) fn after(position: &Position) -> StoreResult<Vec<u8>> {
+    decoded(&After::deserialize(&position.0).map_err(foreign)?.after)
+}
+
+/// The position behind a key.
+pub(super) fn behind(key: &[u8]) -> StoreResult<Position> {
+    written(&After { after: hex::encode(key) }).map(Position)
 }
 
 fn written(value: &impl Serialize) -> StoreResult<serde_json::Value> {

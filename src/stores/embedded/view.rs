@@ -12,7 +12,7 @@ use crate::document::{Lines, StoreKind};
 use crate::stores::{Snapshot, StoreError, StoreErrorKind, StoreResult, collection_noun};
 
 /// The most bytes of a page.
-const PAGE_BYTES: usize = 4 * 1024 * 1024;
+pub(super) const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Collections up to this size are cut into parts by all their keys, larger ones by a sample.
 const SMALL: u64 = 10_000;
 
@@ -125,12 +125,24 @@ impl View {
         Ok(())
     }
 
-    /// The values of a table whose keys begin with `prefix`, in order.
-    pub(super) fn beginning_with(&self, table: &Table, prefix: &[u8]) -> StoreResult<Vec<Box<[u8]>>> {
+    /// Calls `visit` with the rows of a table whose keys begin with `prefix`, in order, from behind `after`
+    /// on, until it answers `false`.
+    pub(super) fn each_beginning_with(
+        &self,
+        table: &Table,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> StoreResult<bool>,
+    ) -> StoreResult<()> {
         let (start, end) = beginning_with(prefix);
-        let range = (start, end.as_ref().map(Vec::as_slice));
-        let rows = self.failing(table.range::<&[u8]>(range))?;
-        rows.map(|row| Ok(self.failing(row)?.1.value().into())).collect()
+        let range = (after.map_or(start, Bound::Excluded), end.as_ref().map(Vec::as_slice));
+        for row in self.failing(table.range::<&[u8]>(range))? {
+            let (key, value) = self.failing(row)?;
+            if !visit(key.value(), value.value())? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Gives a failure of redb the file's name.

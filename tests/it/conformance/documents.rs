@@ -3,8 +3,8 @@
 use rekey::document::json::Tape;
 use rekey::document::{Lines, StoreKey, StoreKind};
 use rekey::stores::{
-    Collection, CollectionReader, CollectionSpec, Created, Index, KeyField, Position, ScanPart, Snapshot,
-    store_key_fields,
+    Collection, CollectionReader, CollectionSpec, Created, FrameworkQuery, Index, KeyField, Position,
+    ScanPart, Snapshot, store_key_fields,
 };
 
 use super::Factory;
@@ -166,6 +166,19 @@ pub async fn scan_part(
                 from = Some(next);
             }
             None => return (documents, positions),
+        }
+    }
+}
+
+/// Reads the pages of an answer to the framework's query.
+pub async fn answer(reader: &dyn CollectionReader, query: &FrameworkQuery) -> Vec<Lines> {
+    let (mut pages, mut from) = (Vec::new(), None);
+    loop {
+        let page = reader.query(query, from.as_ref()).await.expect("an answer");
+        pages.push(page.lines);
+        match page.next {
+            Some(next) => from = Some(next),
+            None => return pages,
         }
     }
 }

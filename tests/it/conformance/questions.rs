@@ -1,8 +1,8 @@
-use rekey::document::StoreKind;
-use rekey::stores::{CollectionSpec, FrameworkQuery, KeyField, LegacyProbe};
+use rekey::document::{Lines, StoreKind};
+use rekey::stores::{CollectionReader, CollectionSpec, FrameworkQuery, KeyField, LegacyProbe};
 
 use super::Factory;
-use super::documents::{event, holding, lines, same, spec, stream_field, write};
+use super::documents::{answer, event, event_with, holding, lines, same, spec, stream_field, write};
 
 fn stream_query(kind: StoreKind, stream: &str) -> FrameworkQuery {
     let mut equals = vec![(stream_field(kind).to_owned(), stream.to_owned())];
@@ -19,11 +19,32 @@ pub async fn a_stream_comes_in_the_order_of_its_versions(factory: &dyn Factory) 
     let mut all = [ours.clone(), stream("t:acme:Order:A-10"), stream("t:acme:Order:A-1:x")].concat();
     all.sort_by_key(|line| line.iter().rev().map(|byte| u64::from(*byte) * 31).sum::<u64>() % 97);
     let collection = holding(factory, &lines(&all)).await;
-    let found = collection.query(&stream_query(kind, "t:acme:Order:A-1")).await.expect("an answer");
+    let found = whole(&*collection, &stream_query(kind, "t:acme:Order:A-1")).await;
     assert_eq!(found.len(), 12, "10 comes after 9, and another stream is not this one");
     assert!(found.iter().zip(&ours).all(|(found, ours)| same(kind, found, ours)));
-    let none = collection.query(&stream_query(kind, "t:acme:Order")).await.expect("an answer");
+    let none = whole(&*collection, &stream_query(kind, "t:acme:Order")).await;
     assert!(none.is_empty(), "a beginning of a stream's name is no stream");
+}
+
+pub async fn a_large_stream_comes_in_pages(factory: &dyn Factory) {
+    const PAYLOAD: usize = 300 * 1024;
+    const EVENTS: i64 = 40;
+    let kind = factory.kind();
+    let payload = "x".repeat(PAYLOAD);
+    let stream: Vec<_> =
+        (0..EVENTS).map(|version| event_with(kind, "t:acme:Order:A-1", version, &payload)).collect();
+    let collection = holding(factory, &lines(stream.iter().rev())).await;
+    let pages = answer(&*collection, &stream_query(kind, "t:acme:Order:A-1")).await;
+    let largest = pages.iter().map(Lines::bytes).max().expect("a page");
+    assert!(largest < 8 * 1024 * 1024, "a page of {largest} bytes");
+    let found: Vec<&[u8]> = pages.iter().flat_map(Lines::iter).collect();
+    assert_eq!(found.len(), stream.len());
+    assert!(found.iter().zip(&stream).all(|(found, ours)| same(kind, found, ours)), "in order");
+}
+
+/// The whole answer to a query.
+async fn whole(reader: &dyn CollectionReader, query: &FrameworkQuery) -> Vec<Vec<u8>> {
+    answer(reader, query).await.iter().flat_map(|page| page.iter().map(<[u8]>::to_vec)).collect()
 }
 
 pub async fn a_single_document_is_found_by_its_whole_key(factory: &dyn Factory) {
@@ -41,10 +62,10 @@ pub async fn a_single_document_is_found_by_its_whole_key(factory: &dyn Factory) 
         }
         FrameworkQuery { equals, order_by: None }
     };
-    let found = collection.query(&query("t:acme:2", "acme")).await.expect("an answer");
-    assert!(found.len() == 1 && same(kind, found.get(0).expect("one"), &sagas[1]));
-    assert!(collection.query(&query("t:acme:2", "other")).await.expect("an answer").is_empty());
-    assert!(collection.query(&query("t:acme:3", "acme")).await.expect("an answer").is_empty());
+    let found = whole(&*collection, &query("t:acme:2", "acme")).await;
+    assert!(found.len() == 1 && same(kind, &found[0], &sagas[1]));
+    assert!(whole(&*collection, &query("t:acme:2", "other")).await.is_empty());
+    assert!(whole(&*collection, &query("t:acme:3", "acme")).await.is_empty());
 }
 
 pub async fn the_probe_sees_both_sides_of_the_rekeyed_range(factory: &dyn Factory) {

@@ -10,4 +10,4 @@ pub mod rekey;
 mod source;
 mod store;
 pub mod verify;
-pub(crate) use source::{OpenedArchive, journal_stem, open_archive, state_folder};
+pub(crate) use source::{OpenedArchive, companion, journal_stem, open_archive, state_folder};

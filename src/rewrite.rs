@@ -36,6 +36,6 @@ pub use refused::write_entry;
 pub use rules::{AlreadyRekeyed, Rules};
 pub use run::{BlockSource, Pass};
 pub use suspicion::Suspicion;
-pub use verdict::RefusedDocument;
+pub use verdict::{RefusedDocument, stream_refused};
 pub use versions::VersionRun;
 pub use worker::{out_of_order, refuse_cut_off};

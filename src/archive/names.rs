@@ -10,6 +10,7 @@ const PART: &str = ".part";
 pub(super) const MANIFEST: &str = ".manifest.json";
 pub(super) const KEY_MAP: &str = ".keys.ndjson";
 pub(super) const REFUSED: &str = ".refused.ndjson";
+pub(super) const FINDINGS: &str = ".findings.ndjson";
 
 /// The files that stand beside an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]

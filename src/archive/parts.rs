@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::names::{KEY_MAP, MANIFEST, REFUSED, ends_with, is_part, refuse_part};
+use super::names::{FINDINGS, KEY_MAP, MANIFEST, REFUSED, ends_with, is_part, refuse_part};
 use super::vendor::{FILES, SUMMARY, VendorManifest, export_folder, read_export};
 use crate::{Error, Result};
 
@@ -25,8 +25,8 @@ pub(super) struct Parts {
 
 /// Finds the files of the archive at `path`: the file itself, or a folder's in the byte order of their names.
 ///
-/// In a folder manifests, key maps, lists of refused documents, journals and names that begin with `.` or
-/// `_` are no parts; a `.part` file or a folder in it is refused.
+/// In a folder manifests, key maps, lists of refused documents and of findings, journals and names that begin
+/// with `.` or `_` are no parts; a `.part` file or a folder in it is refused.
 pub(super) fn find(path: &Path) -> Result<Parts> {
     refuse_part(path)?;
     if path.is_dir() {
@@ -53,7 +53,8 @@ pub(super) fn names_in(folder: &Path) -> Result<Vec<OsString>> {
 pub(super) fn is_ignored(name: &OsStr) -> bool {
     let hidden = name.as_encoded_bytes().first().is_none_or(|first| matches!(first, b'.' | b'_'));
     let path = Path::new(name);
-    let ours = [MANIFEST, KEY_MAP, REFUSED, ".journal"].iter().any(|suffix| ends_with(path, suffix));
+    let ours =
+        [MANIFEST, KEY_MAP, REFUSED, FINDINGS, ".journal"].iter().any(|suffix| ends_with(path, suffix));
     let vendors =
         [SUMMARY, FILES, "manifest-summary.md5", "manifest-files.md5"].iter().any(|vendor| name == *vendor);
     hidden || ours || vendors
@@ -91,9 +92,13 @@ fn from_folder(folder: &Path) -> Result<Parts> {
 }
 
 fn refuse_companion(path: &Path) -> Result<()> {
-    let what = [(MANIFEST, "a manifest"), (KEY_MAP, "a key map"), (REFUSED, "a list of refused documents")]
-        .into_iter()
-        .find(|(suffix, _)| ends_with(path, suffix));
+    let companions = [
+        (MANIFEST, "a manifest"),
+        (KEY_MAP, "a key map"),
+        (REFUSED, "a list of refused documents"),
+        (FINDINGS, "a list of findings"),
+    ];
+    let what = companions.into_iter().find(|(suffix, _)| ends_with(path, suffix));
     match what {
         Some((suffix, what)) => Err(Error::usage(format!("{path:?} is {what}, not an archive"))
             .hint(format!("Name the archive itself, without {suffix}."))),

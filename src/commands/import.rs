@@ -9,11 +9,12 @@ mod plan;
 mod preflight;
 mod result;
 mod send;
+mod set_aside;
 mod target;
 
 use std::path::{Path, PathBuf};
 
-use super::state_folder;
+use super::{companion, state_folder};
 use crate::archive::{ArchiveInput, Companions};
 use crate::exit::ExitStatus;
 use crate::options::{ArchiveOptions, ImportOptions, OnRefused, RestoreOptions, StoreOptions, is_dash};
@@ -82,22 +83,24 @@ impl Job {
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
         target.findings().into_iter().try_for_each(|finding| findings.push(finding))?;
-        let checked =
-            tokio::task::block_in_place(|| preflight::check(&self, &plan, &mut findings, ui, stop))?;
+        let checked = tokio::task::block_in_place(|| preflight::check(&plan, &mut findings, ui, stop))?;
         if checked.refused > 0 && self.on_refused == OnRefused::Stop {
             return result::refused(&self, &plan, &checked, findings);
         }
+        let set_aside_file = if self.dry_run {
+            None
+        } else {
+            // Before the first write: whoever is left without room for it is left without a half-done import.
+            let path = set_aside::path(&plan, beside, &folder);
+            tokio::task::block_in_place(|| set_aside::write(&plan, &checked, path))?
+        };
         let sent = send::send(&self, &plan, &target, &checked, &folder, &mut findings, ui, stop).await?;
-        result::done(&self, &plan, &checked, &sent, findings)
+        result::done(&self, &plan, &checked, &sent, findings, set_aside_file)
     }
 
     fn findings_path(&self, beside: Option<&Path>) -> Option<PathBuf> {
-        self.findings.clone().or_else(|| {
-            let beside = beside.filter(|path| !path.is_dir())?;
-            let mut name = beside.as_os_str().to_owned();
-            name.push(format!(".{}.findings.ndjson", self.what.command()));
-            Some(name.into())
-        })
+        let name = format!("{}.findings.ndjson", self.what.command());
+        self.findings.clone().or_else(|| beside.map(|beside| companion(beside, &name)))
     }
 }
 

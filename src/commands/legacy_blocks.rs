@@ -67,7 +67,7 @@ fn sort(
         for (index, line) in block.lines().enumerate() {
             let reading = document.read(line.bytes);
             if block.last_line_unterminated() && index == last {
-                refuse_cut_off(&reading, line.number)?;
+                refuse_cut_off(&reading, block.file(), line.number)?;
             }
             row.clear();
             row.extend_from_slice(&line.number.to_le_bytes());

@@ -11,11 +11,11 @@ mod delete;
 mod evidence;
 mod result;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
 use super::store::{describe, reader_concurrency};
-use super::{OpenedArchive, open_archive, state_folder};
+use super::{OpenedArchive, companion, open_archive, state_folder};
 use crate::archive::ArchiveInput;
 use crate::key::Escaping;
 use crate::layout::Layout;
@@ -141,9 +141,7 @@ fn open_archives(options: &PruneOptions) -> Result<Archives> {
 
 fn findings_path(options: &PruneOptions) -> Option<PathBuf> {
     options.findings.clone().or_else(|| {
-        let beside = options.legacy.paths.first().filter(|path| !is_dash(path) && !path.is_dir())?;
-        let mut name = beside.as_os_str().to_owned();
-        name.push(".prune.findings.ndjson");
-        Some(Path::new(&name).to_owned())
+        let beside = options.legacy.paths.first().filter(|path| !is_dash(path))?;
+        Some(companion(beside, "prune.findings.ndjson"))
     })
 }

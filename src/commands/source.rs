@@ -114,6 +114,17 @@ pub(crate) fn state_folder(asked: Option<&Path>, file: Option<&Path>) -> Result<
     Ok(parent.unwrap_or(Path::new(".")).to_owned())
 }
 
+/// The file of a command that belongs to an archive: `NAME.suffix` beside it, or `suffix` in a folder of parts.
+pub(crate) fn companion(archive: &Path, suffix: &str) -> PathBuf {
+    if archive.is_dir() {
+        return archive.join(suffix);
+    }
+    let mut name = archive.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
 /// What the journal of an archive is called after: its first file, or standard input.
 pub(crate) fn journal_stem(input: &ArchiveInput) -> String {
     let name = input.files().first().and_then(|file| file.file_name());

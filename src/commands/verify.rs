@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
-use super::state_folder;
 use super::store::{describe, reader_concurrency};
+use super::{companion, state_folder};
 use crate::Result;
 use crate::key::Escaping;
 use crate::options::{ProbeStreams, VerifyOptions, is_dash};
@@ -233,9 +233,7 @@ impl Verification<'_> {
 
 fn findings_path(options: &VerifyOptions) -> Option<PathBuf> {
     options.findings.clone().or_else(|| {
-        let beside = options.archive.paths.first().filter(|path| !is_dash(path) && !path.is_dir())?;
-        let mut name = beside.as_os_str().to_owned();
-        name.push(".verify.findings.ndjson");
-        Some(name.into())
+        let beside = options.archive.paths.first().filter(|path| !is_dash(path))?;
+        Some(companion(beside, "verify.findings.ndjson"))
     })
 }

@@ -1,4 +1,5 @@
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::buffer::Output;
@@ -75,7 +76,7 @@ impl Worker {
                 first_key = Some(self.last_key.clone());
             }
             if block.last_line_unterminated() && index + 1 == block.len() {
-                refuse_cut_off(&reading, number)?;
+                refuse_cut_off(&reading, block.file(), number)?;
             }
             if let Reading::Unattributable(_) = reading {
                 let mut alone = self.rewriter.begin(index, output);
@@ -113,12 +114,12 @@ impl Worker {
 }
 
 /// A last line that has no end and is no whole document is what is left of a file that was cut off.
-pub fn refuse_cut_off(reading: &Reading, number: u64) -> Result<()> {
+pub fn refuse_cut_off(reading: &Reading, file: &Path, number: u64) -> Result<()> {
     match reading {
-        Reading::Unattributable(refusal) if refusal.reason == Reason::Malformed => Err(Error::file(format!(
-            "The archive is cut off: its last line, {number}, is not a whole document"
-        ))
-        .hint("Copy or export the file again.")),
+        Reading::Unattributable(refusal) if refusal.reason == Reason::Malformed => {
+            Err(Error::file(format!("{file:?} is cut off: its last line, {number}, is not a whole document"))
+                .hint("Copy or export the file again."))
+        }
         _ => Ok(()),
     }
 }

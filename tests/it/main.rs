@@ -13,6 +13,7 @@ mod findings;
 mod fixtures;
 mod generated;
 mod hostile;
+mod import_refusals;
 mod kill;
 mod refusals;
 mod regressions;

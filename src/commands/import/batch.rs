@@ -1,14 +1,12 @@
 use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::preflight::Checked;
+use super::preflight::{Checked, Examined};
 use super::{Plan, What};
 use crate::archive::{KeyMapReader, Line};
 use crate::commands::batches::{Batch, Batches};
-use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
-use crate::layout::{Identity, Inspector};
 use crate::stores::{BatchLimits, GuardedUpdate};
 use crate::{Error, Result};
 
@@ -66,10 +64,7 @@ struct WriteReader<'a> {
     checked: &'a Checked,
     key_map: Option<KeyMapReader>,
     now: i64,
-    tape: Tape,
-    inspector: Inspector,
-    identity: Identity,
-    key: Vec<u8>,
+    document: Examined,
 }
 
 impl<'a> WriteReader<'a> {
@@ -83,10 +78,7 @@ impl<'a> WriteReader<'a> {
             checked,
             key_map: key_map.map(|path| KeyMapReader::open(path, Some(checked.documents), sha256.as_deref())),
             now: i64::try_from(now).unwrap_or(i64::MAX),
-            tape: Tape::new(),
-            inspector: Inspector::new(&plan.layout, plan.escaping),
-            identity: Identity::default(),
-            key: Vec::new(),
+            document: Examined::new(plan),
         }
     }
 
@@ -100,40 +92,36 @@ impl<'a> WriteReader<'a> {
     }
 
     fn take_line(&mut self, batch: &mut Writes, line: Line<'_>, old: Option<(String, String)>) -> Result<()> {
-        self.tape
-            .read(line.bytes)
-            .map_err(|error| Error::file(format!("Line {} is damaged: {error}", line.number)))?;
-        if self.is_set_aside(line.bytes) {
+        if self.checked.sets_aside(&mut self.document, line.bytes).is_some() {
             batch.set_aside += 1;
             return Ok(());
         }
-        if self.inspector.expires_at(&self.tape, line.bytes).is_some_and(|time| time > 0 && time <= self.now)
-        {
+        let Examined { tape, inspector, identity, .. } = &mut self.document;
+        tape.read(line.bytes)
+            .map_err(|error| Error::file(format!("Line {} is damaged: {error}", line.number)))?;
+        if inspector.expires_at(tape, line.bytes).is_some_and(|time| time > 0 && time <= self.now) {
             batch.expired += 1;
             return Ok(());
         }
         let refused = |refusal: crate::check::Refusal| Error::bug(format!("Line {}: {refusal}", line.number));
-        let key = self.inspector.store_key(&self.tape, line.bytes).map_err(refused)?;
+        let key = inspector.store_key(tape, line.bytes).map_err(refused)?;
         // Legacy documents may be of a form that says nothing of a version.
-        let version = match self.inspector.inspect(&self.tape, line.bytes, &mut self.identity) {
-            Ok(()) => self.identity.version,
+        let version = match inspector.inspect(tape, line.bytes, identity) {
+            Ok(()) => identity.version,
             Err(_) => None,
         };
+        let shown = inspector.display_key(tape, line.bytes).into_owned();
         if self.plan.key_map.is_some() {
             let row = old.ok_or_else(|| {
                 Error::file("The key map ends before its archive does; nothing more was written")
             })?;
-            batch.updates.push(self.update(&key, row, version, line.bytes)?);
+            batch.updates.push(self.update(&key, row, version, &shown)?);
         }
-        batch.shown.push(self.inspector.display_key(&self.tape, line.bytes).into_owned());
+        batch.shown.push(shown);
         batch.versions.push(version);
         batch.lines.push(line.bytes);
         batch.keys.push(key);
         Ok(())
-    }
-
-    fn is_set_aside(&mut self, line: &[u8]) -> bool {
-        self.checked.refuses(&self.inspector, &self.tape, line, &mut self.key)
     }
 
     /// The change of one document where it is: its key alone, if the old key and the version still stand.
@@ -142,10 +130,9 @@ impl<'a> WriteReader<'a> {
         key: &StoreKey,
         row: (String, String),
         version: Option<i64>,
-        line: &[u8],
+        shown: &str,
     ) -> Result<GuardedUpdate> {
         let (old, new) = row;
-        let shown = self.inspector.display_key(&self.tape, line);
         if shown != new {
             return Err(Error::file(format!(
                 "The key map is not of this archive: it has {new:?} where the archive has {shown:?}"

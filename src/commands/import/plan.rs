@@ -31,6 +31,7 @@ impl What {
 
 /// The archive to be written and everything that is known about it.
 pub(crate) struct Plan {
+    pub what: What,
     pub input: ArchiveInput,
     pub layout: Layout,
     pub escaping: Option<Escaping>,
@@ -57,7 +58,7 @@ impl Plan {
             What::Rekeyed | What::Legacy => None,
         };
         let escaping = manifest.and_then(|it| it.rekey.as_ref()).and_then(|rekey| rekey.escaping.escaping());
-        Ok(Self { input, layout, escaping, address, key_map })
+        Ok(Self { what: job.what, input, layout, escaping, address, key_map })
     }
 
     /// The manifest, where the archive has one.

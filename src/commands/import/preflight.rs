@@ -1,12 +1,13 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Job, Plan, What};
+use super::{Plan, What};
 use crate::archive::Chunk;
 use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
-use crate::layout::{Identity, Inspector, KeyState};
+use crate::key::Escaping;
+use crate::layout::{Identity, Inspector, KeyState, Layout};
 use crate::report::{Finding, Findings};
-use crate::rewrite::{StreamId, stream_id};
+use crate::rewrite::{RefusedDocument, StreamId, Suspicion, stream_id, stream_refused};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
 use crate::{Error, Result};
@@ -18,19 +19,17 @@ pub(super) struct Checked {
     pub documents: u64,
     /// Documents refused for a reason of their own.
     pub refused: u64,
+    /// Reason → those documents.
+    pub reasons: BTreeMap<Reason, u64>,
     /// Their streams, which are set aside whole.
-    pub refused_streams: BTreeSet<StreamId>,
+    refused_streams: BTreeSet<StreamId>,
+    /// Streams that those may be missing from of which nobody can tell the stream.
+    suspicion: Suspicion,
 }
 
 /// Reads the whole archive: it must be whole, in order, of the right kind and within the store's limits.
 /// Every refused document is a finding.
-pub(super) fn check(
-    job: &Job,
-    plan: &Plan,
-    findings: &mut Findings,
-    ui: &Ui,
-    stop: &StopSignal,
-) -> Result<Checked> {
+pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSignal) -> Result<Checked> {
     let mut checked = Checked::default();
     let mut document = Examined::new(plan);
     let mut reader = plan.input.line_reader();
@@ -42,17 +41,20 @@ pub(super) fn check(
         stop.check("Interrupted; nothing was written. Run the same command again.")?;
         for line in chunk.lines() {
             checked.documents += 1;
-            match document.examine(line.bytes, job.what) {
+            let is_last_line = chunk.last_line_unterminated() && Some(line) == chunk.line(chunk.len() - 1);
+            match document.examine(line.bytes) {
                 Ok(()) => {}
-                Err(refusal) if refusal.reason == Reason::Malformed && chunk.last_line_unterminated() => {
+                Err(refusal) if refusal.reason == Reason::Malformed && is_last_line => {
                     return Err(Error::file(format!(
-                        "The archive is cut off: line {} is not a whole document",
+                        "{:?} is cut off: its last line, {}, is not a whole document",
+                        chunk.file(),
                         line.number
                     ))
                     .hint("Copy or write the file again."));
                 }
                 Err(refusal) => {
-                    findings.push(checked.refuse(&document, line.bytes, line.number, &refusal))?;
+                    let refused = document.refused(line.bytes, line.number, refusal);
+                    findings.push(checked.refuse(&plan.layout, &document, line.bytes, refused))?;
                 }
             }
             if sorted && document.key < last_key {
@@ -67,38 +69,51 @@ pub(super) fn check(
 }
 
 /// One document being looked at.
-struct Examined {
-    tape: Tape,
-    inspector: Inspector,
-    identity: Identity,
+pub(super) struct Examined {
+    what: What,
+    pub tape: Tape,
+    pub inspector: Inspector,
+    pub identity: Identity,
+    escaped: Inspector,
     key: Vec<u8>,
     stream_len: usize,
+    escaped_id: String,
 }
 
 impl Examined {
-    fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         Self {
+            what: plan.what,
             tape: Tape::new(),
             inspector: Inspector::new(&plan.layout, plan.escaping),
             identity: Identity::default(),
+            escaped: Inspector::new(&plan.layout, Some(Escaping::Escaped)),
             key: Vec::new(),
             stream_len: 0,
+            escaped_id: String::new(),
         }
     }
 
-    fn examine(&mut self, line: &[u8], what: What) -> Result<(), Refusal> {
+    fn examine(&mut self, line: &[u8]) -> Result<(), Refusal> {
         self.key.clear();
         self.stream_len = 0;
+        self.identity.version = None;
         self.tape.read(line).map_err(|error| {
             let reason = if error.duplicate { Reason::DuplicateName } else { Reason::Malformed };
             Refusal::new(reason, error.to_string())
         })?;
         self.stream_len = self.inspector.order_key(&self.tape, line, &mut self.key)?;
-        if what == What::Legacy {
+        if self.what == What::Legacy {
             // Whatever was exported goes back, also what a rewrite would refuse.
             return Ok(());
         }
-        self.inspector.inspect(&self.tape, line, &mut self.identity)?;
+        match self.inspector.inspect(&self.tape, line, &mut self.identity) {
+            // Whose a key is matters to whoever makes it; here it must agree with its fields, and it does so twice.
+            Err(refusal) if refusal.reason == Reason::EscapingNeeded => {
+                self.escaped.inspect(&self.tape, line, &mut self.identity)?;
+            }
+            inspected => inspected?,
+        }
         if self.identity.state == KeyState::Legacy {
             return Err(Refusal::new(
                 Reason::KeyMismatch,
@@ -107,29 +122,61 @@ impl Examined {
         }
         self.inspector.check_stored(&self.tape, line)
     }
+
+    /// Describes why the line examined last is refused.
+    pub fn refused(&self, line: &[u8], number: u64, refusal: Refusal) -> RefusedDocument {
+        let key = match refusal.reason {
+            Reason::Malformed | Reason::DuplicateName => String::new(),
+            _ => self.inspector.display_key(&self.tape, line).into_owned(),
+        };
+        RefusedDocument { line: number, key, version: self.identity.version, refusal }
+    }
+
+    fn stream(&self) -> &[u8] {
+        self.key.get(..self.stream_len).unwrap_or_default()
+    }
 }
 
 impl Checked {
-    /// Whether the stream of the line that `tape` has read is set aside.
-    pub fn refuses(&self, inspector: &Inspector, tape: &Tape, line: &[u8], key: &mut Vec<u8>) -> bool {
-        if self.refused_streams.is_empty() {
-            return false;
+    /// Why a line is set aside: it is refused, its stream is, or nobody can say that it is not.
+    pub fn sets_aside(&self, document: &mut Examined, line: &[u8]) -> Option<Refusal> {
+        if self.refused == 0 {
+            return None;
         }
-        key.clear();
-        let length = inspector.order_key(tape, line, key).unwrap_or_default();
-        self.refused_streams.contains(&stream_id(key.get(..length).unwrap_or_default()))
+        if let Err(refusal) = document.examine(line) {
+            return Some(refusal);
+        }
+        if self.refused_streams.contains(&stream_id(document.stream())) {
+            return Some(stream_refused());
+        }
+        if self.suspicion.is_empty() {
+            return None;
+        }
+        // A line that cannot be read may mention the id as it is, or as it stands in a key.
+        document.escaped_id.clear();
+        Escaping::Escaped.write(&document.identity.id, &mut document.escaped_id);
+        self.suspicion.of(&document.identity.id).or_else(|| self.suspicion.of(&document.escaped_id))
     }
 
-    fn refuse(&mut self, document: &Examined, line: &[u8], number: u64, refusal: &Refusal) -> Finding {
+    fn refuse(
+        &mut self,
+        layout: &Layout,
+        document: &Examined,
+        line: &[u8],
+        refused: RefusedDocument,
+    ) -> Finding {
+        let reason = refused.refusal.reason;
         self.refused += 1;
-        let stream = document.key.get(..document.stream_len).unwrap_or_default();
-        let _ = self.refused_streams.insert(stream_id(stream));
-        let key = document.inspector.display_key(&document.tape, line).into_owned();
+        *self.reasons.entry(reason).or_default() += 1;
+        let _ = self.refused_streams.insert(stream_id(document.stream()));
+        if document.stream_len == 0 || matches!(reason, Reason::FieldMissing | Reason::FieldType) {
+            self.suspicion.add(layout, &refused, line);
+        }
         Finding {
-            key: Some(key).filter(|key| !key.is_empty()),
-            version: document.identity.version,
-            line: Some(number),
-            ..Finding::refused(refusal)
+            key: Some(refused.key).filter(|key| !key.is_empty()),
+            version: refused.version,
+            line: Some(refused.line),
+            ..Finding::refused(&refused.refusal)
         }
     }
 }

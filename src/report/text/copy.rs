@@ -41,9 +41,9 @@ pub(super) fn import(report: &ImportReport, ui: &Ui) -> Result<()> {
     if report.dry_run {
         ui.line("Nothing was written: this is a dry run.")?;
     }
-    let outcome_known = report.adds_up() || report.dry_run;
-    let outcomes = if outcome_known { outcomes } else { "nothing was written".into() };
+    let outcomes = if report.not_sent > 0 { "nothing was written".into() } else { outcomes };
     ui.line(&format!("{}: {outcomes}.", count(report.documents, "document")))?;
+    reasons(&report.reasons, |_| "", ui)?;
     match &report.set_aside_file {
         Some(file) => ui.facts(&[("set aside in", file.display().to_string())]),
         None => Ok(()),
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn an_import_that_was_refused_says_that_nothing_was_written() {
         let (ui, screen) = Ui::recording();
-        import(&ImportReport { documents: 5, ..ImportReport::default() }, &ui).unwrap();
+        import(&ImportReport { documents: 5, not_sent: 5, ..ImportReport::default() }, &ui).unwrap();
         assert_eq!(screen.text(), "5 documents: nothing was written.\n");
     }
 

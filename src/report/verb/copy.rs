@@ -35,7 +35,7 @@ pub struct ImportReport {
     pub dry_run: bool,
     /// The layout's full name.
     pub layout: String,
-    /// Documents of the archive; the sum of the six members that follow.
+    /// Documents of the archive; the sum of the seven members that follow.
     pub documents: u64,
     /// Written by this archive, now or in the run that this one resumed.
     pub written: u64,
@@ -49,6 +49,12 @@ pub struct ImportReport {
     pub stale: u64,
     /// Refused by the target and put into the side file.
     pub set_aside: u64,
+    /// Not sent: some document is refused, so nothing was written at all. Zero otherwise.
+    pub not_sent: u64,
+    /// Documents refused for a reason of their own; their streams are set aside, or nothing is written.
+    pub refused: u64,
+    /// Reason → number of those documents.
+    pub reasons: BTreeMap<String, u64>,
     /// The side file.
     #[serde(serialize_with = "super::path")]
     pub set_aside_file: Option<PathBuf>,
@@ -57,9 +63,8 @@ pub struct ImportReport {
 impl ImportReport {
     /// Tells whether every document has exactly one outcome.
     pub fn adds_up(&self) -> bool {
-        let outcomes =
-            self.written + self.identical + self.conflict + self.expired + self.stale + self.set_aside;
-        outcomes == self.documents
+        let sent = self.written + self.identical + self.conflict + self.expired + self.stale;
+        sent + self.set_aside + self.not_sent == self.documents
     }
 }
 

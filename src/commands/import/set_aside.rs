@@ -1,0 +1,47 @@
+use std::path::{Path, PathBuf};
+
+use super::Plan;
+use super::preflight::{Checked, Examined};
+use crate::Result;
+use crate::archive::{ArchiveWriter, Chunk, Staged};
+use crate::rewrite::write_entry;
+
+/// Writes the documents that are set aside, whole, each with why; without one the file of an earlier run goes.
+pub(super) fn write(plan: &Plan, checked: &Checked, path: PathBuf) -> Result<Option<PathBuf>> {
+    let mut staged = Staged::new();
+    if checked.refused == 0 {
+        staged.remove(path);
+        staged.commit()?;
+        return Ok(None);
+    }
+    let mut list = ArchiveWriter::create(&path)?;
+    let mut document = Examined::new(plan);
+    let mut entry = Vec::new();
+    let mut reader = plan.input.line_reader();
+    let mut chunk = Chunk::new();
+    while reader.fill(&mut chunk)? {
+        for line in chunk.lines() {
+            let Some(refusal) = checked.sets_aside(&mut document, line.bytes) else { continue };
+            let refused = document.refused(line.bytes, line.number, refusal);
+            entry.clear();
+            write_entry(&refused, Some(line.bytes), &mut entry)?;
+            list.write_block(&entry, 1)?;
+        }
+    }
+    let _totals = reader.finish()?;
+    staged.add(list.finish()?.output);
+    staged.commit()?;
+    Ok(Some(path))
+}
+
+/// Where they go: beside the archive, or, where it came from standard input, into the state folder under a
+/// name that no other archive gets.
+pub(super) fn path(plan: &Plan, beside: Option<&Path>, folder: &Path) -> PathBuf {
+    match beside {
+        Some(beside) => super::companion(beside, "import.refused.ndjson"),
+        None => {
+            let digest = plan.input.totals().map_or("", |totals| totals.sha256.get(..16).unwrap_or_default());
+            folder.join(format!("stdin-{digest}.import.refused.ndjson"))
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod found;
 mod framework;
 mod join;
 mod kept_bodies;
+mod key_maps;
 mod record;
 mod tenants;
 
@@ -26,5 +27,6 @@ pub use join::{
     Comparison, Difference, Receivers, TenantComparison, add_accounts, by_name, compare, compare_counts,
 };
 pub use kept_bodies::{Bodies, compare_bodies, write_place};
+pub use key_maps::KeyMaps;
 pub use record::{Record, join_key};
 pub use tenants::TenantNames;

@@ -24,6 +24,12 @@ impl Layout {
         })
     }
 
+    /// Whether a rekeyed document has its tenant, and a term beside it, nowhere but in its key: with raw terms
+    /// such a key can be read in more than one way.
+    pub fn has_tenant_in_key_alone(&self) -> bool {
+        self.fields.iter().any(|(_, field)| field.bare.is_some() && field.at.is_none())
+    }
+
     /// How every new key of a tenant begins: the first place's key up to the separator after the tenant.
     pub fn tenant_prefix(&self, tenant: &str, escaping: Escaping) -> String {
         let mut prefix = String::new();

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::record::{event_digest, join_key};
-use super::{Record, TenantNames};
+use super::{KeyMaps, Record, TenantNames};
 use crate::archive::{ArchiveInput, Chunk};
 use crate::check::Refusal;
 use crate::document::canonical::{Scratch, digest};
@@ -63,6 +63,15 @@ impl Recorder {
         }))
     }
 
+    /// Puts right what was read of a key that can be read in more than one way, now that its tenant is known.
+    pub fn read_as(&mut self, tenants: &TenantNames, tenant: u32, shown: &str) {
+        if self.identity.tenant() != Some(tenants.name(tenant))
+            && let Some(id) = tenants.behind_prefix(tenant, shown)
+        {
+            id.clone_into(&mut self.identity.id);
+        }
+    }
+
     /// Writes the record of the line read last into [`Self::row`].
     pub fn record(&mut self, line: &[u8], stream_len: usize, tenant: u32, archive: u32) -> Result<()> {
         let touched: Vec<&str> = self.touched.iter().map(String::as_str).collect();
@@ -93,9 +102,11 @@ impl Recorder {
     }
 }
 
-/// Reads rekeyed archives into records. `archive_of` tells the number of the archive a file belongs to.
+/// Reads rekeyed archives into records. The tenants are those of the key maps, where they are given.
+#[allow(clippy::too_many_arguments)] // Each is a part that only the caller has.
 pub fn collect_expected(
     input: &ArchiveInput,
+    mut key_maps: Option<KeyMaps>,
     layout: &Layout,
     escaping: Option<Escaping>,
     tenants: &mut TenantNames,
@@ -131,8 +142,12 @@ pub fn collect_expected(
                 ))
                 .hint("Pass the rekeyed archive; a legacy archive goes with --legacy."));
             };
-            let shown = recorder.inspector.display_key(&recorder.tape, line.bytes);
-            let tenant = tenants.number_of_key(&shown, tenant);
+            let shown = recorder.inspector.display_key(&recorder.tape, line.bytes).into_owned();
+            let tenant = match &mut key_maps {
+                Some(key_maps) => key_maps.next(&shown, |row| Ok(tenants.number(&row.tenant)))?,
+                None => tenants.number_of_key(&shown, tenant),
+            };
+            recorder.read_as(tenants, tenant, &shown);
             recorder.record(
                 line.bytes,
                 stream_len,

@@ -1,11 +1,12 @@
 use std::path::Path;
 
+use super::KeyMaps;
 use super::expected::Recorder;
-use crate::archive::{ArchiveInput, Chunk, KeyMapReader};
+use crate::Result;
+use crate::archive::{ArchiveInput, Chunk};
 use crate::document::canonical::{Scratch, digest};
 use crate::layout::Layout;
 use crate::sort::Sorter;
-use crate::{Error, Result};
 
 /// Gets the shown key and version of a document and what is wrong with it.
 pub type Differs<'a> = dyn FnMut(&str, Option<i64>, &str) -> Result<()> + 'a;
@@ -28,7 +29,7 @@ pub struct Bodies {
 pub fn compare_bodies(
     legacy: &ArchiveInput,
     rekeyed: &ArchiveInput,
-    key_maps: &mut [KeyMapReader],
+    key_maps: &mut KeyMaps,
     layout: &Layout,
     folder: &Path,
     budget: usize,
@@ -55,32 +56,17 @@ pub fn compare_bodies(
 /// Goes through rekeyed archive and key maps side by side.
 fn check_rekeyed(
     rekeyed: &ArchiveInput,
-    key_maps: &mut [KeyMapReader],
+    key_maps: &mut KeyMaps,
     layout: &Layout,
     moved: &mut Sorter,
     differs: &mut Differs<'_>,
 ) -> Result<()> {
     let mut place = Vec::new();
-    let mut current = 0;
     each_body(rekeyed, layout, &mut |_, shown, version, body| {
-        let row = loop {
-            let Some(key_map) = key_maps.get_mut(current) else {
-                return Err(Error::file("The key maps end before their archives do"));
-            };
-            // Borrowed rows cannot be kept across the loop, so the next one is looked for first.
-            if let Some(row) = key_map.next()? {
-                write_place(&row.old, row.version, &row.key, &mut place);
-                if row.new != shown {
-                    return Err(Error::file(format!(
-                        "The key map has {:?} where the archive has {shown:?}",
-                        row.new
-                    ))
-                    .hint("Fetch archive, key map and manifest of one run together."));
-                }
-                break row.digest;
-            }
-            current += 1;
-        };
+        let row = key_maps.next(shown, |row| {
+            write_place(&row.old, row.version, &row.key, &mut place);
+            Ok(row.digest)
+        })?;
         if row != *body {
             differs(shown, version, "the rekeyed document differs in more than its key from the legacy one")?;
         }

@@ -9,12 +9,14 @@ pub struct TenantNames {
     names: Vec<String>,
     numbers: BTreeMap<String, u32>,
     prefixes: Vec<(String, u32)>,
+    /// Whether the documents say nothing of their tenant besides their key.
+    by_prefix: bool,
 }
 
 impl TenantNames {
     /// Numbers the tenants that the archives know.
     pub fn new<'a>(tenants: impl IntoIterator<Item = &'a str>, layout: &Layout, escaping: Escaping) -> Self {
-        let mut names = Self::default();
+        let mut names = Self { by_prefix: layout.has_tenant_in_key_alone(), ..Self::default() };
         for tenant in tenants {
             let number = names.number(tenant);
             names.prefixes.push((layout.tenant_prefix(tenant, escaping), number));
@@ -38,9 +40,10 @@ impl TenantNames {
 
     /// The number of the tenant that a key belongs to: a known one whose keys begin so, else the one it reads as.
     ///
-    /// A MongoDB event's key can be read in more than one way where tenants hold `:` and terms are raw.
+    /// A MongoDB event's key can be read in more than one way where tenants hold `:` and terms are raw. Where one
+    /// tenant's prefix begins another's, that is the closest reading, and only a key map knows the right one.
     pub fn number_of_key(&mut self, shown_key: &str, read_as: &str) -> u32 {
-        if let Some(number) = self.numbers.get(read_as) {
+        if let Some(number) = self.numbers.get(read_as).filter(|_| !self.by_prefix) {
             return *number;
         }
         let known = self.prefixes.iter().find(|(prefix, _)| shown_key.starts_with(prefix.as_str()));
@@ -48,6 +51,12 @@ impl TenantNames {
             Some((_, number)) => *number,
             None => self.number(read_as),
         }
+    }
+
+    /// What stands in a key of a tenant behind its prefix.
+    pub fn behind_prefix<'k>(&self, number: u32, shown_key: &'k str) -> Option<&'k str> {
+        let mut own = self.prefixes.iter().filter(|(_, owner)| *owner == number);
+        own.find_map(|(prefix, _)| shown_key.strip_prefix(prefix.as_str()))
     }
 
     /// The tenant with a number.

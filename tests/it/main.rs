@@ -15,6 +15,7 @@ mod generated;
 mod hostile;
 mod import_refusals;
 mod kill;
+mod overlapping_tenants;
 mod refusals;
 mod regressions;
 mod road;

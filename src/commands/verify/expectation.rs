@@ -11,7 +11,8 @@ use crate::options::VerifyOptions;
 use crate::report::Level;
 use crate::sort::Sorter;
 use crate::stores::Description;
-use crate::verify::{TenantNames, add_accounts, collect_expected};
+use crate::tenant::{PrefixConflict, PrefixSet};
+use crate::verify::{KeyMaps, TenantNames, add_accounts, collect_expected};
 use crate::{Error, Result};
 
 /// What must be in the store, as archives or their manifests say.
@@ -21,6 +22,8 @@ pub(super) struct Expectation {
     pub folder: PathBuf,
     input: Option<ArchiveInput>,
     manifests: Vec<(PathBuf, Manifest)>,
+    /// Whether only the key maps tell the tenants: keys can be read in more than one way.
+    by_key_map: bool,
 }
 
 impl Expectation {
@@ -58,7 +61,13 @@ impl Expectation {
             escaping = escaping.or(rekey.escaping.escaping());
         }
         let input = if options.counts_only && !manifests.is_empty() { None } else { input };
-        Ok(Self { layout, escaping, folder: folder.to_owned(), input, manifests })
+        let overlap = overlapping_tenants(&layout, escaping, &manifests);
+        if let (Some(overlap), None) = (&overlap, &input) {
+            return Err(Error::usage(format!("Only a key map tells whose these keys are, since {overlap}"))
+                .hint("Pass the archives instead of their manifests, without --counts-only, each with its key map beside it."));
+        }
+        let by_key_map = overlap.is_some();
+        Ok(Self { layout, escaping, folder: folder.to_owned(), input, manifests, by_key_map })
     }
 
     /// Refuses to look for tenants that the manifests do not have: nothing would be compared, and match.
@@ -124,8 +133,10 @@ impl Expectation {
     /// The documents of the archives, to be sorted.
     pub fn collect(&self, names: &mut TenantNames, watch: &dyn Fn(u64, u64) -> Result<()>) -> Result<Sorter> {
         let input = self.input.as_ref().ok_or_else(|| Error::bug("There is no archive to be read"))?;
+        let key_maps = if self.by_key_map { Some(self.key_maps("overlapping tenants need")?) } else { None };
+        let (layout, folder) = (&self.layout, &self.folder);
         let expected =
-            collect_expected(input, &self.layout, self.escaping, names, &self.folder, SORT_BUDGET, watch)?;
+            collect_expected(input, key_maps, layout, self.escaping, names, folder, SORT_BUDGET, watch)?;
         Ok(expected.rows)
     }
 
@@ -140,19 +151,38 @@ impl Expectation {
         accounts
     }
 
-    /// The key maps of the archives, in their order.
-    pub fn key_maps(&self) -> Result<Vec<KeyMapReader>> {
+    /// The key maps of the archives, in their order; `needed_by` says what for.
+    pub fn key_maps(&self, needed_by: &str) -> Result<KeyMaps> {
         let open = |(path, manifest): &(PathBuf, Manifest)| {
             let sha256 = manifest.rekey.as_ref().and_then(|rekey| rekey.key_map_sha256.as_deref());
             let sha256 = sha256.ok_or_else(|| {
-                Error::usage(format!("{path:?} names no key map, which --legacy needs"))
+                Error::usage(format!("{path:?} names no key map, which {needed_by}"))
                     .hint("Rewrite the legacy archive into a file: the key map stands beside it.")
             })?;
             let key_map = Companions::beside_manifest(path).key_map;
             Ok(KeyMapReader::open(&key_map, Some(manifest.totals.documents), Some(sha256)))
         };
-        self.manifests.iter().map(open).collect()
+        Ok(KeyMaps::new(self.manifests.iter().map(open).collect::<Result<_>>()?))
     }
+}
+
+/// The first two tenants whose keys can be taken for each other's.
+fn overlapping_tenants(
+    layout: &Layout,
+    escaping: Option<Escaping>,
+    manifests: &[(PathBuf, Manifest)],
+) -> Option<PrefixConflict> {
+    if !layout.has_tenant_in_key_alone() {
+        return None;
+    }
+    let mut prefixes = PrefixSet::new();
+    for (_, manifest) in manifests {
+        for tenant in manifest.rekey.iter().flat_map(|rekey| rekey.tenants.keys()) {
+            let prefix = layout.tenant_prefix(tenant, escaping.unwrap_or(Escaping::Raw));
+            prefixes.insert(tenant, prefix.as_bytes());
+        }
+    }
+    prefixes.conflicts().into_iter().next()
 }
 
 /// The first few tenants, and how many more there are.

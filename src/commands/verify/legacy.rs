@@ -101,7 +101,7 @@ fn compare_with_key_maps(
     findings: &mut Findings,
 ) -> Result<()> {
     let Some(rekeyed) = run.expectation.input() else { return Ok(()) };
-    let mut key_maps = run.expectation.key_maps()?;
+    let mut key_maps = run.expectation.key_maps("--legacy needs")?;
     let mut changed = 0;
     let mut differs = |key: &str, version, what: &str| {
         changed += 1;

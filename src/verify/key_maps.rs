@@ -1,0 +1,37 @@
+use crate::archive::{KeyMapReader, KeyMapRow};
+use crate::{Error, Result};
+
+/// The key maps of several archives, read side by side with their documents.
+pub struct KeyMaps {
+    readers: Vec<KeyMapReader>,
+    current: usize,
+}
+
+impl KeyMaps {
+    /// Begins with the first row of the first.
+    pub fn new(readers: Vec<KeyMapReader>) -> Self {
+        Self { readers, current: 0 }
+    }
+
+    /// Hands over the row of the next document, whose key is `shown`.
+    ///
+    /// # Errors
+    /// File: the key maps end before their archives do, or are not theirs.
+    pub fn next<T>(&mut self, shown: &str, take: impl FnOnce(&KeyMapRow<'_>) -> Result<T>) -> Result<T> {
+        while let Some(reader) = self.readers.get_mut(self.current) {
+            let Some(row) = reader.next()? else {
+                self.current += 1;
+                continue;
+            };
+            if row.new != shown {
+                return Err(Error::file(format!(
+                    "The key map has {:?} where the archive has {shown:?}",
+                    row.new
+                ))
+                .hint("Fetch archive, key map and manifest of one run together."));
+            }
+            return take(&row);
+        }
+        Err(Error::file("The key maps end before their archives do"))
+    }
+}

@@ -5,7 +5,7 @@
 
 #[cfg(test)]
 mod accepted;
-mod base64_text;
+pub(crate) mod base64_text;
 pub mod canonical;
 pub(crate) mod decimal;
 mod double;

@@ -8,6 +8,8 @@ pub mod address;
 pub mod connect;
 mod description;
 pub mod dry_run;
+#[cfg(feature = "dynamodb")]
+pub mod dynamodb;
 pub mod embedded;
 mod error;
 #[cfg(any(test, feature = "faults"))]

@@ -15,13 +15,13 @@ const fn engine(alphabet: &Alphabet) -> GeneralPurpose {
 /// Decodes base64 text of either alphabet, with or without its padding.
 ///
 /// `None` if it is no such text, or one whose last character holds bits that no byte takes up.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let url_safe = text.bytes().any(|byte| matches!(byte, b'-' | b'_'));
     if url_safe { &URL_SAFE_TEXT } else { &STANDARD_TEXT }.decode(text).ok()
 }
 
 /// Encodes bytes in the standard alphabet, with padding.
-pub(super) fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     STANDARD_TEXT.encode(bytes)
 }
 

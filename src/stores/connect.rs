@@ -3,6 +3,8 @@
 use std::num::NonZeroU32;
 
 use super::address::{EmbeddedAddress, StoreAddress};
+#[cfg(feature = "dynamodb")]
+use super::dynamodb::DynamoDbCollection;
 use super::embedded::{Access, EmbeddedCollection};
 use super::retry::{Retry, RetryPolicy};
 use super::throttle::Throttle;
@@ -42,10 +44,15 @@ pub struct Rates {
 pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReader>> {
     let reader: Box<dyn CollectionReader> = match &store.address {
         StoreAddress::Embedded(address) => Box::new(embedded(address, store, Access::Read).await?),
-        StoreAddress::MongoDb(_)
-        | StoreAddress::DynamoDb(_)
-        | StoreAddress::Firestore(_)
-        | StoreAddress::CosmosDb(_) => return Err(without_adapter(&store.address)),
+        #[cfg(feature = "dynamodb")]
+        StoreAddress::DynamoDb(address) => {
+            Box::new(DynamoDbCollection::open(address, &store.collection, store.rates).await?)
+        }
+        #[cfg(not(feature = "dynamodb"))]
+        StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
+        StoreAddress::MongoDb(_) | StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
+            return Err(without_adapter(&store.address));
+        }
     };
     Ok(Box::new(Retry::new(reader, RetryPolicy::default())))
 }
@@ -59,10 +66,15 @@ pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collecti
     let access = if create { Access::Create } else { Access::Write };
     let opened: Box<dyn Collection> = match &store.address {
         StoreAddress::Embedded(address) => Box::new(embedded(address, store, access).await?),
-        StoreAddress::MongoDb(_)
-        | StoreAddress::DynamoDb(_)
-        | StoreAddress::Firestore(_)
-        | StoreAddress::CosmosDb(_) => return Err(without_adapter(&store.address)),
+        #[cfg(feature = "dynamodb")]
+        StoreAddress::DynamoDb(address) => {
+            Box::new(DynamoDbCollection::open(address, &store.collection, store.rates).await?)
+        }
+        #[cfg(not(feature = "dynamodb"))]
+        StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
+        StoreAddress::MongoDb(_) | StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
+            return Err(without_adapter(&store.address));
+        }
     };
     let throttled = match store.rates.max_writes_per_second {
         Some(rate) => Box::new(Throttle::new(opened, rate)) as Box<dyn Collection>,

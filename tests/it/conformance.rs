@@ -1,13 +1,13 @@
 //! What every store adapter must do. An adapter's tests call [`suite!`] with a [`Factory`] of their own;
 //! embedded storage runs it here, for each store it can stand for, plainly and through faults.
 
-mod create;
-mod describe;
+pub mod create;
+pub mod describe;
 mod documents;
 mod embedded;
-mod guarded;
-mod questions;
-mod scan;
+pub mod guarded;
+pub mod questions;
+pub mod scan;
 
 use async_trait::async_trait;
 use rekey::document::StoreKind;

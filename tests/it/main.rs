@@ -16,6 +16,8 @@ mod hostile;
 mod import_refusals;
 mod kill;
 mod overlapping_tenants;
+#[cfg(feature = "dynamodb")]
+mod on_dynamodb;
 mod refusals;
 mod regressions;
 mod road;

@@ -1,0 +1,188 @@
+//! DynamoDB: one table, read and written by parallel requests within its capacity.
+//!
+//! What the service cannot do shapes the adapter: there is no snapshot, so a scan is not of one moment; its
+//! own item count is hours old, so nothing is counted by it; the fast call to write replaces what is there,
+//! so it is used only where nothing was; and a condition cannot say "and no other attribute", so a delete
+//! looks at the image it removed and puts it back if it was another than expected.
+
+mod capacity;
+mod connect;
+mod delete;
+mod describe;
+mod error;
+mod item;
+mod position;
+mod read;
+mod scan;
+mod schema;
+mod table;
+mod write;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::Client;
+
+use self::error::{Effect, store_error};
+use self::table::Table;
+use super::address::DynamoDbAddress;
+use super::connect::Rates;
+use super::{
+    Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
+    FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,
+    StoreErrorKind, StoreResult,
+};
+use crate::document::{Lines, StoreKey, StoreKind};
+use crate::{Error, Result};
+
+/// One table. Clones share the connection and the capacity.
+#[derive(Clone)]
+pub struct DynamoDbCollection {
+    table: Arc<Table>,
+}
+
+impl DynamoDbCollection {
+    /// Connects to an address and names a table there, which need not be there yet.
+    ///
+    /// Errors: a usage error for missing region or credentials and for an impossible name, a store error if
+    /// the service cannot be reached or refuses.
+    pub async fn open(address: &DynamoDbAddress, table: &str, rates: Rates) -> Result<Self> {
+        check_name(table)?;
+        let connect::Connection { client, place } = connect::connect(address).await?;
+        // The first request tells early whether the service can be reached, and whose account it is.
+        let account = match client.describe_table().table_name(table).send().await {
+            Ok(answer) => answer.table.and_then(|table| describe::account(table.table_arn()?)),
+            Err(error) => {
+                if let Some(error) = connect::credentials_error(&error) {
+                    return Err(error);
+                }
+                let error = store_error("DescribeTable", Effect::Reads, &error);
+                if error.kind != StoreErrorKind::NotFound {
+                    return Err(cannot_open(error, &place, table));
+                }
+                None
+            }
+        };
+        let account = account.map(|account| format!(", account {account}")).unwrap_or_default();
+        Ok(Self::new(client, table, &format!("{place}{account}"), rates))
+    }
+
+    /// Names a table behind a client; `place` says where that leads, for a person.
+    pub fn new(client: Client, table: &str, place: &str, rates: Rates) -> Self {
+        let location = format!("{place}, table {table:?}");
+        Self { table: Arc::new(Table::new(client, table.to_owned(), location, rates)) }
+    }
+}
+
+fn check_name(table: &str) -> Result<()> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if (3..=255).contains(&table.len()) && table.bytes().all(allowed) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{table:?} is no valid name of a DynamoDB table; nothing was done"))
+        .hint("Pass a name of 3 to 255 letters, digits, hyphens, dots and underscores with --table."))
+}
+
+fn cannot_open(error: StoreError, place: &str, table: &str) -> Error {
+    let hint = match error.kind {
+        StoreErrorKind::Denied => {
+            "Allow the role dynamodb:DescribeTable and what the command needs (docs/layouts lists it), or choose another profile."
+        }
+        StoreErrorKind::Transient => "Check region, endpoint and network, then run the same command again.",
+        _ => "Run the same command again later.",
+    };
+    Error::from(error)
+        .context(format!("{place}, table {table:?} cannot be opened; nothing was done"))
+        .hint(hint)
+}
+
+#[async_trait]
+impl CollectionReader for DynamoDbCollection {
+    fn kind(&self) -> StoreKind {
+        StoreKind::DynamoDb
+    }
+
+    fn name(&self) -> &str {
+        self.table.name()
+    }
+
+    fn location(&self) -> &str {
+        self.table.location()
+    }
+
+    async fn collections(&self) -> StoreResult<Vec<String>> {
+        describe::table_names(&self.table).await
+    }
+
+    async fn describe(&self) -> StoreResult<Description> {
+        describe::describe(&self.table).await
+    }
+
+    /// The service counts items about every six hours.
+    async fn count(&self, _snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {
+        Ok(None)
+    }
+
+    async fn activity(&self) -> StoreResult<Option<Activity>> {
+        Ok(None)
+    }
+
+    async fn snapshot(&self) -> StoreResult<Option<Snapshot>> {
+        Ok(None)
+    }
+
+    async fn parts(&self, wanted: usize) -> StoreResult<Vec<ScanPart>> {
+        scan::parts(&self.table, wanted).await
+    }
+
+    async fn page(
+        &self,
+        part: &ScanPart,
+        from: Option<&Position>,
+        limit: usize,
+        _snapshot: Option<&Snapshot>,
+    ) -> StoreResult<Page> {
+        scan::page(&self.table, part, from, limit).await
+    }
+
+    async fn read(&self, keys: &[StoreKey]) -> StoreResult<Vec<Option<Box<[u8]>>>> {
+        read::by_keys(&self.table, keys).await
+    }
+
+    async fn probe(&self, probe: &LegacyProbe) -> StoreResult<Vec<String>> {
+        scan::probe(&self.table, probe).await
+    }
+
+    async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
+        read::query(&self.table, query, from).await
+    }
+}
+
+#[async_trait]
+impl CollectionWriter for DynamoDbCollection {
+    fn batch_limits(&self) -> BatchLimits {
+        self.table.batch_limits()
+    }
+
+    async fn create_collection(&self, spec: &CollectionSpec) -> StoreResult<()> {
+        describe::create_table(&self.table, spec).await
+    }
+
+    async fn create(&self, lines: &Lines) -> Vec<Created> {
+        write::create(&self.table, lines).await
+    }
+
+    async fn create_in_empty(&self, lines: &Lines) -> Vec<Created> {
+        write::create_in_empty(&self.table, lines).await
+    }
+
+    /// A key cannot be changed in place, and nothing else ever is.
+    async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
+        let message = "DynamoDB documents are never changed in place";
+        Guarded::all_failed(updates.len(), &StoreError::new(StoreErrorKind::Permanent, message))
+    }
+
+    async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
+        delete::delete(&self.table, keys, expected).await
+    }
+}

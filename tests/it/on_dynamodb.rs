@@ -1,0 +1,6 @@
+//! DynamoDB on real servers: dynoxide for everything, dynalite as an independent second opinion on what it does.
+//!
+//! scripts/servers/dynamodb.sh starts them and names their addresses.
+
+mod adapter;
+mod server;

@@ -15,9 +15,9 @@ mod generated;
 mod hostile;
 mod import_refusals;
 mod kill;
-mod overlapping_tenants;
 #[cfg(feature = "dynamodb")]
 mod on_dynamodb;
+mod overlapping_tenants;
 mod refusals;
 mod regressions;
 mod road;

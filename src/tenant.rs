@@ -12,6 +12,7 @@ mod prefixes;
 mod resolver;
 mod rule;
 mod term;
+mod wanted;
 
 pub use field::TenantField;
 pub use known::KnownTenants;
@@ -20,3 +21,4 @@ pub use prefixes::{PrefixConflict, PrefixSet};
 pub use resolver::TenantResolver;
 pub use rule::{DescribedRule, FileDescription, RuleDescription, TenantRule};
 pub use term::{MAX_UTF16_UNITS, Origin, SINGLE_TENANT, UNTENANTED, check_tenant, is_constant};
+pub use wanted::WantedTenants;

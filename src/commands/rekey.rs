@@ -158,14 +158,17 @@ impl Rewrite<'_> {
             (account.streams, account.tenants) = (joined.streams, joined.tenants);
         }
         let outputs = Outputs::of(self.options);
+        let conflicts = self.prefix_conflicts(&account);
+        let stops = self.options.on_refused == OnRefused::Stop && account.refused > 0;
+        if let Some(error) = self.tenants.unseen().filter(|_| !stops && conflicts.is_empty()) {
+            return Err(error);
+        }
         let preview = side.preview.map(Preview::finish).transpose()?;
         let mut findings = side.findings.map(Findings::finish).transpose()?.unwrap_or_default();
         let refused_list = side.refused.filter(|_| account.refused > 0);
         if refused_list.is_some() {
             findings.file = outputs.companions.as_ref().map(|files| files.refused.clone());
         }
-        let conflicts = self.prefix_conflicts(&account);
-        let stops = self.options.on_refused == OnRefused::Stop && account.refused > 0;
         let mut report = show::report(&self, &account, preview);
         let mut staged = Staged::new();
         if stops || !conflicts.is_empty() {

@@ -59,12 +59,23 @@ impl TenantMap {
     ///
     /// A header or row that cannot be used is a usage error that names its line.
     pub fn read(path: &Path, spill_dir: &Path, budget_bytes: usize) -> Result<Self> {
+        Self::read_watched(path, spill_dir, budget_bytes, |_| ())
+    }
+
+    /// Reads a map and hands the tenant of each row to `watch`.
+    pub fn read_watched(
+        path: &Path,
+        spill_dir: &Path,
+        budget_bytes: usize,
+        mut watch: impl FnMut(&str),
+    ) -> Result<Self> {
         let mut rows = Rows::open(path)?;
         let mut sorter = Sorter::new(spill_dir, budget_bytes);
         let (mut prefixes, mut expressions) = (Prefixes::default(), Expressions::default());
         let (mut lines, mut payload) = (LineSet::default(), Vec::new());
         while let Some(row) = rows.next()? {
             lines.insert(row.line);
+            watch(&row.tenant);
             match row.kind {
                 Match::Exact => exact::push(&mut sorter, &row, &mut payload)?,
                 Match::Prefix => prefixes.add(&row),

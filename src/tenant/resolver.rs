@@ -1,9 +1,12 @@
 //! Asks the rule for the tenant of one stream after another, and checks the answer.
 
 use super::claims::{Claims, Settled};
-use super::{KnownTenants, Origin, RuleDescription, TenantRule, UnusedRows, check_tenant};
+use super::{KnownTenants, Origin, RuleDescription, TenantRule, UnusedRows, WantedTenants, check_tenant};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::{
-    Result,
+    Error, Result,
     check::{Reason, Refusal},
     document::{StoreKind, json::Tape},
 };
@@ -18,12 +21,28 @@ pub struct TenantResolver {
     rule: TenantRule,
     known: Option<KnownTenants>,
     carried: Claims,
+    /// The tenants asked for, where only the documents tell whether there are such.
+    wanted: Option<Arc<Mutex<WantedTenants>>>,
+    /// The tenants that this clone has shown to `wanted`.
+    shown: BTreeSet<String>,
 }
 
 impl TenantResolver {
     /// Makes a resolver for a rule and, where they are listed, the known tenants.
     pub fn new(rule: TenantRule, known: Option<KnownTenants>) -> Self {
-        Self { rule, known, carried: Claims::default() }
+        Self { rule, known, carried: Claims::default(), wanted: None, shown: BTreeSet::new() }
+    }
+
+    /// Looks out for tenants that were asked for.
+    #[must_use]
+    pub fn looking_for(self, wanted: WantedTenants) -> Self {
+        Self { wanted: Some(Arc::new(Mutex::new(wanted))), ..self }
+    }
+
+    /// The usage error if one of the tenants asked for was no stream's so far, whichever clone was asked.
+    pub fn unseen(&self) -> Option<Error> {
+        let wanted = self.wanted.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        wanted.unseen("the archive")
     }
 
     /// Whether a stream's tenant stands in its documents, so that it is known only after the last of them.
@@ -63,6 +82,12 @@ impl TenantResolver {
             TenantRule::Map(map) => (map.find(type_name, key)?, Origin::Data),
             TenantRule::Field(field) => (settle(&self.carried, field.path(), key), Origin::Data),
         };
+        if let (Some(wanted), Ok(tenant)) = (&self.wanted, &tenant)
+            && !self.shown.contains(*tenant)
+        {
+            let _ = self.shown.insert((*tenant).to_owned());
+            wanted.lock().unwrap_or_else(PoisonError::into_inner).observe(tenant);
+        }
         let known = self.known.as_ref();
         Ok(tenant.and_then(|tenant| check_tenant(tenant, origin, known).map(|()| tenant)))
     }

@@ -187,3 +187,30 @@ fn kept_documents_need_their_escaping_stated_too() {
     assert_eq!(refused["reasons"], serde_json::json!({ "escaping-needed": 1 }));
     let _ = result(folder, &format!("{again} --escaping escaped"), 0);
 }
+
+/// A tenant that is misspelt would leave everybody out: an empty archive, exit 0.
+#[test]
+fn a_tenant_asked_for_that_nobody_is_is_a_usage_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let tenant = |id: &str, tenant: &str| {
+        let metadata = format!(r#""metadata":{{"S":"{{\"tenantId\":\"{tenant}\"}}"}}"#);
+        event("", "Order", id, 0).replacen(r#""metadata":{"NULL":true}"#, &metadata, 1)
+    };
+    write(folder, "old", &[tenant("a", "acme"), tenant("b", "globex")]);
+    std::fs::write(folder.join("map.csv"), "key,tenant\nOrder:a,acme\nOrder:b,globex\n").unwrap();
+    let rules = ["--tenant acme", "--tenant-map map.csv", "--tenant-field metadata#/tenantId"];
+    for rule in rules {
+        let rewrite = format!("rekey old --layout dynamodb-events --expect-documents 2 {rule}");
+        for how in ["--out new", "--dry-run --preview preview.csv"] {
+            let said = said(folder, &format!("{rewrite} {how} --only-tenants acme,acmee"), 2);
+            assert!(said.contains(r#""acmee""#) && said.contains(r#""acme""#), "{said}");
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    for rule in &rules[1..] {
+        let rewrite = format!("rekey old --layout dynamodb-events --expect-documents 2 {rule} --out new");
+        assert_eq!(result(folder, &format!("{rewrite} --only-tenants globex"), 0)["rekeyed"], 1);
+    }
+}

@@ -5,7 +5,7 @@ use crate::commands::legacy_blocks::SORT_BUDGET;
 use crate::layout::{Layout, StoredOwner};
 use crate::options::{self, RekeyOptions, TenantRuleChoice};
 use crate::rewrite::{AlreadyRekeyed, Rules, Suspicion};
-use crate::tenant::{KnownTenants, TenantField, TenantMap, TenantResolver, TenantRule};
+use crate::tenant::{KnownTenants, TenantField, TenantMap, TenantResolver, TenantRule, WantedTenants};
 
 /// Makes the rules of a rewrite, and who finds the tenants, from what was asked for.
 pub(super) fn build(
@@ -13,15 +13,28 @@ pub(super) fn build(
     layout: Layout,
     spill_folder: &Path,
 ) -> Result<(Rules, TenantResolver)> {
+    let mut wanted = WantedTenants::new(&options.only_tenants);
     let rule = match &options.tenant {
         TenantRuleChoice::SingleTenant => TenantRule::single_tenant(),
         TenantRuleChoice::Untenanted => TenantRule::untenanted(),
         TenantRuleChoice::Tenant(tenant) => TenantRule::Constant(tenant.clone()),
         TenantRuleChoice::Map(path) => {
-            TenantRule::Map(Box::new(TenantMap::read(path, spill_folder, SORT_BUDGET)?))
+            let watch = |tenant: &str| wanted.observe(tenant);
+            TenantRule::Map(Box::new(TenantMap::read_watched(path, spill_folder, SORT_BUDGET, watch)?))
         }
         TenantRuleChoice::Field(path) => TenantRule::Field(TenantField::parse(path)?),
     };
+    let place = match &rule {
+        TenantRule::Constant(tenant) => {
+            wanted.observe(tenant);
+            Some("the tenant rule")
+        }
+        TenantRule::Map(_) => Some("the tenant map"),
+        TenantRule::Field(_) => None,
+    };
+    if let Some(error) = place.and_then(|place| wanted.unseen(place)) {
+        return Err(error);
+    }
     let known = options.known_tenants.as_deref().map(KnownTenants::read).transpose()?;
     let rules = Rules {
         layout,
@@ -36,7 +49,10 @@ pub(super) fn build(
         refused_streams: std::collections::BTreeMap::new(),
         suspicion: Suspicion::default(),
     };
-    Ok((rules, TenantResolver::new(rule, known)))
+    let resolver = TenantResolver::new(rule, known);
+    // Of documents it is known at the end alone.
+    let only_read = place.is_none() && !options.only_tenants.is_empty();
+    Ok((rules, if only_read { resolver.looking_for(wanted) } else { resolver }))
 }
 
 /// The flags that allowed what would have been refused, as typed.

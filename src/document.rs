@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod accepted;
 pub(crate) mod base64_text;
+pub mod bson;
 pub mod canonical;
 pub(crate) mod decimal;
 mod double;

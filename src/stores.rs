@@ -16,6 +16,8 @@ mod error;
 pub mod faults;
 pub mod guard;
 pub mod lookup;
+#[cfg(feature = "mongodb")]
+pub mod mongodb;
 pub mod outcome;
 mod question;
 mod reads_through;
@@ -36,6 +38,7 @@ pub use question::{FrameworkQuery, LegacyProbe};
 pub use scan::{Activity, Page, Position, ScanPart, Snapshot};
 pub use write::{BatchLimits, Created, Guarded, GuardedUpdate};
 
+use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
 
 /// Reads one collection.
@@ -97,6 +100,12 @@ pub trait CollectionReader: Send + Sync {
     /// The pages together are the framework's answer in its order. A page holds a few MiB at most and may be
     /// empty although more follow.
     async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page>;
+
+    /// Refuses a document that this very store would refuse, or keep otherwise than it is, as far as can be
+    /// told without writing.
+    fn check(&self, _line: &[u8]) -> Result<(), Refusal> {
+        Ok(())
+    }
 }
 
 /// Writes one collection. Every call answers for each document, in the order given.

@@ -25,6 +25,15 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     STANDARD_TEXT.encode(bytes)
 }
 
+/// Appends bytes in the standard alphabet, with padding.
+pub(super) fn append(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    let length = bytes.len().div_ceil(3) * 4;
+    out.resize(start + length, 0);
+    // It is as long as it has to be.
+    let _written = STANDARD_TEXT.encode_slice(bytes, out.get_mut(start..).unwrap_or_default());
+}
+
 /// How many bytes base64 text stands for.
 pub(super) fn decoded_len(text: &str) -> usize {
     text.trim_end_matches('=').len() * 3 / 4
@@ -41,6 +50,9 @@ mod tests {
             assert_eq!(decoded_len(text), 2);
         }
         assert_eq!(encode(&[0xfb, 0xff]), "+/8=");
+        let mut out = b"x".to_vec();
+        append(&[0xfb, 0xff], &mut out);
+        assert_eq!(out, b"x+/8=");
         assert_eq!(decode(""), Some(Vec::new()));
     }
 

@@ -6,6 +6,8 @@ use super::address::{EmbeddedAddress, StoreAddress};
 #[cfg(feature = "dynamodb")]
 use super::dynamodb::DynamoDbCollection;
 use super::embedded::{Access, EmbeddedCollection};
+#[cfg(feature = "mongodb")]
+use super::mongodb::MongoDbCollection;
 use super::retry::{Retry, RetryPolicy};
 use super::throttle::Throttle;
 use super::{Collection, CollectionReader};
@@ -44,13 +46,19 @@ pub struct Rates {
 pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReader>> {
     let reader: Box<dyn CollectionReader> = match &store.address {
         StoreAddress::Embedded(address) => Box::new(embedded(address, store, Access::Read).await?),
+        #[cfg(feature = "mongodb")]
+        StoreAddress::MongoDb(address) => {
+            Box::new(MongoDbCollection::open(address, &store.collection).await?)
+        }
+        #[cfg(not(feature = "mongodb"))]
+        StoreAddress::MongoDb(_) => return Err(without_adapter(&store.address)),
         #[cfg(feature = "dynamodb")]
         StoreAddress::DynamoDb(address) => {
             Box::new(DynamoDbCollection::open(address, &store.collection, store.rates).await?)
         }
         #[cfg(not(feature = "dynamodb"))]
         StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
-        StoreAddress::MongoDb(_) | StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
+        StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
             return Err(without_adapter(&store.address));
         }
     };
@@ -66,13 +74,19 @@ pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collecti
     let access = if create { Access::Create } else { Access::Write };
     let opened: Box<dyn Collection> = match &store.address {
         StoreAddress::Embedded(address) => Box::new(embedded(address, store, access).await?),
+        #[cfg(feature = "mongodb")]
+        StoreAddress::MongoDb(address) => {
+            Box::new(MongoDbCollection::open(address, &store.collection).await?)
+        }
+        #[cfg(not(feature = "mongodb"))]
+        StoreAddress::MongoDb(_) => return Err(without_adapter(&store.address)),
         #[cfg(feature = "dynamodb")]
         StoreAddress::DynamoDb(address) => {
             Box::new(DynamoDbCollection::open(address, &store.collection, store.rates).await?)
         }
         #[cfg(not(feature = "dynamodb"))]
         StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
-        StoreAddress::MongoDb(_) | StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
+        StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
             return Err(without_adapter(&store.address));
         }
     };

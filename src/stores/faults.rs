@@ -15,6 +15,7 @@ use super::{
     Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot,
     StoreError, StoreErrorKind, StoreResult,
 };
+use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
 
 /// Which calls a fault hits.
@@ -209,6 +210,10 @@ impl CollectionReader for Faults {
 
     async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
         self.inner.query(query, from).await
+    }
+
+    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
+        self.inner.check(line)
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
     Activity, CollectionReader, Description, FrameworkQuery, LegacyProbe, Page, Position, ScanPart, Snapshot,
     StoreResult,
 };
+use crate::check::Refusal;
 use crate::document::{StoreKey, StoreKind};
 
 /// A wrapper through which every read passes as it is; it is a [`CollectionReader`] by that.
@@ -72,5 +73,9 @@ impl<T: ReadsThrough> CollectionReader for T {
 
     async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
         self.reader().query(query, from).await
+    }
+
+    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
+        self.reader().check(line)
     }
 }

@@ -18,6 +18,7 @@ use super::{
     Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot,
     StoreError, StoreErrorKind, StoreResult,
 };
+use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
 
 /// How long to wait and when to give up.
@@ -221,6 +222,10 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
 
     async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
         self.call(|| self.inner.query(query, from)).await
+    }
+
+    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
+        self.inner.check(line)
     }
 }
 

@@ -17,6 +17,8 @@ mod import_refusals;
 mod kill;
 #[cfg(feature = "dynamodb")]
 mod on_dynamodb;
+#[cfg(feature = "mongodb")]
+mod on_mongodb;
 mod overlapping_tenants;
 mod refusals;
 mod regressions;

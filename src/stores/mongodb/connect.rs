@@ -68,7 +68,8 @@ impl MongoDbCollection {
         let wire_version = hello.get_i32("maxWireVersion").unwrap_or_default();
         let version = build.get_array("versionArray").ok();
         let deployment = &mut opened.deployment;
-        deployment.replicated = hello.contains_key("setName") || hello.get_str("msg").is_ok_and(|it| it == "isdbgrid");
+        deployment.replicated =
+            hello.contains_key("setName") || hello.get_str("msg").is_ok_and(|it| it == "isdbgrid");
         deployment.snapshots = deployment.replicated && wire_version >= WIRE_VERSION_5_0;
         deployment.version = version.into_iter().flatten().filter_map(|part| part.as_i32()).collect();
         deployment.majority = deployment.replicated
@@ -111,8 +112,8 @@ async fn client_options(address: &MongoDbAddress) -> Result<ClientOptions> {
             .hint("Check the host; mongodb+srv needs SRV and TXT records."),
         _ => wrong_address(address, &error),
     })?;
-    options.app_name.get_or_insert_with(|| "rekey".to_owned());
-    options.server_selection_timeout.get_or_insert(SELECTION_TIMEOUT);
+    let _ = options.app_name.get_or_insert_with(|| "rekey".to_owned());
+    let _ = options.server_selection_timeout.get_or_insert(SELECTION_TIMEOUT);
     Ok(options)
 }
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{MongoDbCollection, PAGE_BYTES};
 use super::command::Body;
 use super::failure::broken;
+use super::{MongoDbCollection, PAGE_BYTES};
 use crate::document::bson::{Elements, write_line};
 use crate::stores::{FrameworkQuery, LegacyProbe, Page, Position, StoreResult};
 
@@ -50,7 +50,9 @@ impl MongoDbCollection {
     pub(super) async fn ask(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
         let skip = match from {
             None => 0,
-            Some(Position(from)) => from.get("skip").and_then(Value::as_u64).ok_or_else(|| broken("a position"))?,
+            Some(Position(from)) => {
+                from.get("skip").and_then(Value::as_u64).ok_or_else(|| broken("a position"))?
+            }
         };
         let mut page = Page::default();
         let mut body = Body::command("find", &self.name);

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{MongoDbCollection, PAGE_BYTES};
 use super::command::{Body, first, id_of, identity};
 use super::failure::broken;
+use super::{MongoDbCollection, PAGE_BYTES};
 use crate::document::bson::{Element, ElementType, Parser, write_line};
 use crate::stores::{Page, Position, ScanPart, Snapshot, StoreResult};
 

@@ -78,16 +78,12 @@ impl Place {
     pub async fn collection(&self, name: &str) -> mongodb::Collection<RawDocumentBuf> {
         self.client().await.database(&self.database).collection(name)
     }
-
-    /// Drops the database: only a server with little memory needs it, for many tests on one.
-    pub async fn drop(&self) {
-        let _ = self.run(doc! { "dropDatabase": 1 }).await;
-    }
 }
 
 /// A name that no other test and no earlier run has.
 pub fn unlike_any() -> String {
     static MADE: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() % 1_000_000_000_000;
+    let now =
+        SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() % 1_000_000_000_000;
     format!("t{}-{now}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
 }

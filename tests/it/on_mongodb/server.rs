@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mongodb::Client;
-use mongodb::bson::{Document, RawDocumentBuf, doc};
+use mongodb::bson::{Document, RawDocumentBuf};
 
 /// A kind of deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

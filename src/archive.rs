@@ -42,6 +42,7 @@ mod spool;
 mod staged;
 mod tally;
 mod vendor;
+mod write_behind;
 mod writer;
 
 pub use chunk::{Chunk, Line};

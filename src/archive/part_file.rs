@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::names::{is_part, part_of};
+use super::write_behind::WriteBehind;
 use crate::{Error, Result};
 
 /// A file that grows as `NAME.part`; dropped before it is put in place, it is removed.
@@ -15,6 +16,7 @@ pub(super) struct PartFile {
     part: PathBuf,
     /// Locked while it is open, so that a second run does not take it for one left behind.
     file: File,
+    write_behind: WriteBehind,
     in_place: bool,
 }
 
@@ -45,14 +47,15 @@ impl PartFile {
         };
         let file = file.map_err(|source| Error::io("create", &part, source))?;
         lock(&file, &part)?;
-        Ok(Self { path: path.to_owned(), part, file, in_place: false })
+        Ok(Self { path: path.to_owned(), part, file, write_behind: WriteBehind::default(), in_place: false })
     }
 
     /// Takes any file for a growing one, so that tests can reach a full disk.
     #[cfg(test)]
     pub(super) fn over(path: &Path) -> Self {
         let file = OpenOptions::new().write(true).open(path).unwrap();
-        Self { path: path.to_owned(), part: path.to_owned(), file, in_place: true }
+        let write_behind = WriteBehind::default();
+        Self { path: path.to_owned(), part: path.to_owned(), file, write_behind, in_place: true }
     }
 
     /// The name the file will have.
@@ -62,7 +65,11 @@ impl PartFile {
 
     /// Waits until the bytes are on the disk. Errors that a close would tell are told here.
     pub(super) fn sync(&mut self) -> Result<()> {
-        self.file.sync_all().map_err(|source| self.write_error(source))
+        // What failed behind the writer's back is told to nobody else.
+        self.write_behind
+            .finish()
+            .and_then(|()| self.file.sync_all())
+            .map_err(|source| self.write_error(source))
     }
 
     /// Gives the file its name, replacing what stood there.
@@ -81,7 +88,9 @@ impl PartFile {
 
 impl Write for PartFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        let written = self.file.write(bytes)?;
+        self.write_behind.wrote(written, &self.file)?;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

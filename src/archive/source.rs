@@ -90,7 +90,7 @@ impl OpenSource {
             return Err(self.too_long(number, max_line));
         }
         if let Some((expectation, tally)) = &mut self.account {
-            let add = if expectation.sha256.is_some() { Tally::add } else { Tally::count };
+            let add = if expectation.sha256.is_some() { Tally::add } else { Tally::add_undigested };
             add(tally, chunk.block(), chunk.len() as u64);
         }
         Ok(true)

@@ -25,14 +25,25 @@ pub(super) struct Tally {
 impl Tally {
     /// Takes a block of whole lines, each with its LF.
     pub(super) fn add(&mut self, block: &[u8], documents: u64) {
-        self.hasher.update(block);
-        self.count(block, documents);
+        self.digest(block);
+        self.count(documents);
+    }
+
+    /// Takes the next bytes, wherever they begin and end.
+    pub(super) fn digest(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        self.bytes += bytes.len() as u64;
     }
 
     /// Takes a block's counts without its digest.
-    pub(super) fn count(&mut self, block: &[u8], documents: u64) {
-        self.documents += documents;
+    pub(super) fn add_undigested(&mut self, block: &[u8], documents: u64) {
         self.bytes += block.len() as u64;
+        self.count(documents);
+    }
+
+    /// Counts documents.
+    pub(super) fn count(&mut self, documents: u64) {
+        self.documents += documents;
     }
 
     /// How many documents were taken so far.

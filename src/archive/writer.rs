@@ -17,9 +17,8 @@ use crate::{Error, Result};
 pub struct ArchiveWriter {
     target: Target,
     tally: Tally,
-    /// Lines that wait until they are worth a digest and a write.
+    /// Bytes that wait until they are worth a digest and a write: less than [`CHUNK_BYTES`].
     pending: Vec<u8>,
-    pending_documents: u64,
 }
 
 enum Target {
@@ -59,7 +58,7 @@ impl ArchiveWriter {
     }
 
     fn to(target: Target) -> Self {
-        Self { target, tally: Tally::default(), pending: Vec::new(), pending_documents: 0 }
+        Self { target, tally: Tally::default(), pending: Vec::new() }
     }
 
     /// Writes one document, given without its line end.
@@ -70,33 +69,32 @@ impl ArchiveWriter {
         if memchr::memchr(b'\n', line).is_some() || line.ends_with(b"\r") || super::chunk::is_blank(line) {
             return Err(Error::bug("a document was to be written that is not one line"));
         }
-        self.pending.extend_from_slice(line);
-        self.pending.push(b'\n');
-        self.pending_documents += 1;
-        if self.pending.len() >= CHUNK_BYTES { self.write_pending() } else { Ok(()) }
+        self.tally.count(1);
+        self.take(line)?;
+        self.take(b"\n")
     }
 
     /// Writes many documents at once: whole lines, each with its LF, under the rules of
-    /// [`Self::write_line`]. Blocks of about a megabyte are digested and written without being copied.
+    /// [`Self::write_line`].
     pub fn write_block(&mut self, lines: &[u8], documents: u64) -> Result<()> {
         debug_assert_eq!(memchr::memchr_iter(b'\n', lines).count() as u64, documents);
         if lines.last().is_some_and(|last| *last != b'\n') {
             return Err(Error::bug("a block was to be written that does not end with a line end"));
         }
-        self.write_pending()?;
-        self.tally.add(lines, documents);
-        self.write(lines)
+        self.tally.count(documents);
+        self.take(lines)
     }
 
     /// How many documents were taken so far.
     pub fn documents(&self) -> u64 {
-        self.tally.documents() + self.pending_documents
+        self.tally.documents()
     }
 
     /// Writes what is left and waits until it is on the disk. The archive has its name only when the output
     /// is committed.
     pub fn finish(mut self) -> Result<WrittenArchive> {
-        self.write_pending()?;
+        let pending = std::mem::take(&mut self.pending);
+        self.write(&pending)?;
         let totals = self.tally.totals();
         let kind = match self.target {
             Target::Spool(spooler) => Kind::Stdout(spooler.finish()?),
@@ -110,19 +108,29 @@ impl ArchiveWriter {
         Ok(WrittenArchive { totals, output: Output(kind) })
     }
 
-    fn write_pending(&mut self) -> Result<()> {
-        if self.pending.is_empty() {
-            return Ok(());
+    /// Takes bytes and writes them in pieces of exactly [`CHUNK_BYTES`].
+    ///
+    /// A write that ends inside a page costs the file system that page twice.
+    fn take(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while let Some((piece, rest)) = bytes.split_at_checked(CHUNK_BYTES - self.pending.len()) {
+            bytes = rest;
+            if self.pending.is_empty() {
+                self.write(piece)?;
+                continue;
+            }
+            self.pending.extend_from_slice(piece);
+            let mut pending = std::mem::take(&mut self.pending);
+            let written = self.write(&pending);
+            pending.clear();
+            self.pending = pending;
+            written?;
         }
-        let pending = std::mem::take(&mut self.pending);
-        self.tally.add(&pending, std::mem::take(&mut self.pending_documents));
-        let written = self.write(&pending);
-        self.pending = pending;
-        self.pending.clear();
-        written
+        self.pending.extend_from_slice(bytes);
+        Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.tally.digest(bytes);
         match &mut self.target {
             Target::Spool(spooler) => spooler.write(bytes),
             Target::File(encoder) => {

@@ -13,11 +13,11 @@ fn read_in_every_way(kind: StoreKind, line: &[u8]) {
     let mut tape = Tape::new();
     tape.read(line).unwrap();
     let mut form = Vec::new();
-    write_canonical(kind, line, &["a"], &mut form).unwrap();
+    write_canonical(kind, line, &["a".to_owned()], &mut form).unwrap();
     let mut again = Vec::new();
-    write_canonical(kind, &form, &["a"], &mut again).unwrap();
+    write_canonical(kind, &form, &["a".to_owned()], &mut again).unwrap();
     assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&form));
-    let digest = digest(kind, &tape, line, &["a"], &mut Scratch::default());
+    let digest = digest(kind, &tape, line, &["a".to_owned()], &mut Scratch::default());
     assert_eq!(digest, DocumentDigest(Sha256::digest(&form).into()));
     assert_eq!(differing_fields(kind, line, line), [""; 0]);
     assert!(stored_size(kind, &tape, line) <= size_bound(kind, line.len()));

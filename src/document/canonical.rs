@@ -60,7 +60,7 @@ impl Default for Scratch {
 pub fn write_canonical(
     kind: StoreKind,
     line: &[u8],
-    leave_out: &[&str],
+    leave_out: &[String],
     out: &mut Vec<u8>,
 ) -> Result<(), JsonError> {
     let mut tape = Tape::deep();
@@ -78,7 +78,7 @@ pub fn digest(
     kind: StoreKind,
     tape: &Tape,
     line: &[u8],
-    leave_out: &[&str],
+    leave_out: &[String],
     scratch: &mut Scratch,
 ) -> DocumentDigest {
     if kind == StoreKind::MongoDb && leave_out.is_empty() && mongodb::stands(tape) {

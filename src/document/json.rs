@@ -75,8 +75,8 @@ impl Member {
     }
 
     /// Whether the decoded name is one of `names`.
-    pub(super) fn is_one_of(&self, line: &[u8], names: &[&str]) -> bool {
-        names.iter().any(|name| self.is_named(line, name))
+    pub(super) fn is_one_of(&self, line: &[u8], names: &[impl AsRef<str>]) -> bool {
+        names.iter().any(|name| self.is_named(line, name.as_ref()))
     }
 
     /// The UTF-8 bytes of the decoded name in `line`.

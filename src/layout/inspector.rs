@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use super::{Identity, Layout};
 use crate::document::json::Tape;
 use crate::key::Escaping;
+use found::Found;
 use plan::Plan;
 use splice::Edit;
 
@@ -63,10 +64,14 @@ impl Inspector {
     ///
     /// Of a document that is not of the layout, whatever stands there.
     pub fn display_key<'a>(&self, tape: &Tape, line: &'a [u8]) -> Cow<'a, str> {
-        let Ok(found) = self.plan.find(tape, line) else { return Cow::Borrowed("") };
+        self.plan.find(tape, line).map_or(Cow::Borrowed(""), |found| self.shown(&found))
+    }
+
+    fn shown<'a>(&self, found: &Found<'_, 'a>) -> Cow<'a, str> {
         let Some(place) = self.plan.places.first() else { return Cow::Borrowed("") };
-        let other =
-            || found.get(place.slot).map_or(Cow::Borrowed(""), |it| String::from_utf8_lossy(it.raw(line)));
+        let other = || {
+            found.get(place.slot).map_or(Cow::Borrowed(""), |it| String::from_utf8_lossy(it.raw(found.line)))
+        };
         found.text(place.slot).unwrap_or_else(other)
     }
 

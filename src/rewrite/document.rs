@@ -22,6 +22,7 @@ pub struct DocumentRewriter {
     order_key: Vec<u8>,
     stream_len: usize,
     map_key: String,
+    store_key: Vec<u8>,
     scratch: Scratch,
 }
 
@@ -47,6 +48,7 @@ impl DocumentRewriter {
             order_key: Vec::new(),
             stream_len: 0,
             map_key: String::new(),
+            store_key: Vec::new(),
             scratch: Scratch::default(),
         }
     }
@@ -59,9 +61,8 @@ impl DocumentRewriter {
             let reason = if error.duplicate { Reason::DuplicateName } else { Reason::Malformed };
             return Reading::Unattributable(Refusal::new(reason, error.to_string()));
         }
-        let attributed = self.inspector.order_key(&self.tape, line, &mut self.order_key);
-        let inspected = self.inspector.inspect(&self.tape, line, &mut self.identity);
-        match (attributed, inspected) {
+        let read = self.inspector.read(&self.tape, line, &mut self.identity, &mut self.order_key);
+        match (read.stream_len, read.inspected) {
             (Ok(stream_len), inspected) => {
                 self.stream_len = stream_len;
                 inspected.map_or_else(Reading::Refused, |()| Reading::Ready)
@@ -129,27 +130,22 @@ impl DocumentRewriter {
         let kept = self.carry_over(line, tenant, out)?;
         out.lines.push(b'\n');
         let digest = self.body_digest(line);
-        let old = self.inspector.display_key(&self.tape, line);
-        let (stream_len, new) = if kept {
-            (self.inspector.order_key(&self.tape, line, &mut out.order_keys)?, old.clone())
-        } else {
-            let stream_len = self.inspector.new_order_key(&self.tape, line, &mut out.order_keys)?;
-            (stream_len, Cow::Borrowed(self.inspector.new_display_key()))
-        };
-        let key = self.inspector.store_key(&self.tape, line)?;
+        self.store_key.clear();
+        let keys = self.inspector.keys(&self.tape, line, kept, &mut out.order_keys, &mut self.store_key)?;
         KeyMapRow {
-            old,
-            new: Cow::Borrowed(&new),
+            old: keys.old,
+            new: Cow::Borrowed(&keys.new),
             tenant: Cow::Borrowed(tenant),
             version: self.identity.version,
-            key: Cow::Borrowed(&key.0),
+            // Made of parts of a valid line, cut at JSON values.
+            key: String::from_utf8_lossy(&self.store_key),
             digest: digest.0,
         }
         .append_to(&mut out.key_lines);
         out.new_key.clear();
-        out.new_key.push_str(&new);
+        out.new_key.push_str(&keys.new);
         out.content.add(&content_entry(out.order_keys.get(order_start..).unwrap_or_default(), &digest));
-        out.push_document(stream_len, digest, kept);
+        out.push_document(keys.stream_len, digest, kept);
         Ok(())
     }
 
@@ -178,8 +174,7 @@ impl DocumentRewriter {
 
     /// The digest of everything that the rewrite does not touch.
     fn body_digest(&mut self, line: &[u8]) -> DocumentDigest {
-        let touched: Vec<&str> = self.touched.iter().map(String::as_str).collect();
-        digest(self.rules.layout.store, &self.tape, line, &touched, &mut self.scratch)
+        digest(self.rules.layout.store, &self.tape, line, &self.touched, &mut self.scratch)
     }
 }
 

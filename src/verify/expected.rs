@@ -74,8 +74,7 @@ impl Recorder {
 
     /// Writes the record of the line read last into [`Self::row`].
     pub fn record(&mut self, line: &[u8], stream_len: usize, tenant: u32, archive: u32) -> Result<()> {
-        let touched: Vec<&str> = self.touched.iter().map(String::as_str).collect();
-        let body = digest(self.layout.store, &self.tape, line, &touched, &mut self.scratch);
+        let body = digest(self.layout.store, &self.tape, line, &self.touched, &mut self.scratch);
         let whole = digest(self.layout.store, &self.tape, line, &[], &mut self.scratch);
         let store_key =
             self.inspector.store_key(&self.tape, line).map_err(|refusal| Error::file(refusal.to_string()))?;

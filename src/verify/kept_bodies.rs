@@ -77,7 +77,7 @@ fn check_rekeyed(
 /// Hands over each document's place (shown key, version, store key), shown key, version and body.
 fn each_body(input: &ArchiveInput, layout: &Layout, each: &mut EachBody<'_>) -> Result<()> {
     let mut recorder = Recorder::new(layout, None);
-    let touched = layout.touched_fields();
+    let touched: Vec<String> = layout.touched_fields().into_iter().map(str::to_owned).collect();
     let mut scratch = Scratch::default();
     let mut place = Vec::new();
     let mut reader = input.line_reader();

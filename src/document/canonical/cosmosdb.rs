@@ -15,7 +15,7 @@ pub(in crate::document) fn is_system_field(field: &Member, line: &[u8]) -> bool 
 }
 
 impl<'t> Writer<'t, '_> {
-    pub(super) fn cosmosdb_document(&mut self, leave_out: &[&str]) -> Written {
+    pub(super) fn cosmosdb_document(&mut self, leave_out: &[String]) -> Written {
         let line = self.line;
         let keep = |field: &Member| !is_system_field(field, line) && !field.is_one_of(line, leave_out);
         self.sorted(None, keep, Self::cosmosdb_value)

@@ -7,7 +7,7 @@ use crate::document::json::{Kind, Member};
 use crate::document::text::{unescape, write_quoted};
 
 impl<'t> Writer<'t, '_> {
-    pub(super) fn dynamodb_document(&mut self, leave_out: &[&str]) -> Written {
+    pub(super) fn dynamodb_document(&mut self, leave_out: &[String]) -> Written {
         let line = self.line;
         self.sorted(
             None,

@@ -21,9 +21,9 @@ const SYSTEM_FIELDS: [&str; 2] = ["createTime", "updateTime"];
 const SAFE_DIGITS: usize = 18;
 
 impl<'t> Writer<'t, '_> {
-    pub(super) fn firestore_document(&mut self, leave_out: &[&str]) -> Written {
+    pub(super) fn firestore_document(&mut self, leave_out: &[String]) -> Written {
         let line = self.line;
-        let no_id = leave_out.contains(&DOCUMENT_ID);
+        let no_id = leave_out.iter().any(|name| name == DOCUMENT_ID);
         let keep = |member: &Member| {
             let left_out = no_id && member.is_named(line, "name");
             !left_out && !member.is_one_of(line, &SYSTEM_FIELDS)

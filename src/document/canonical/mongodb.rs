@@ -11,9 +11,44 @@ pub(super) fn stands(tape: &Tape) -> bool {
 }
 
 impl<'t> Writer<'t, '_> {
-    pub(super) fn mongodb_document(&mut self, leave_out: &[&str]) -> Written {
+    pub(super) fn mongodb_document(&mut self, leave_out: &[String]) -> Written {
         let line = self.line;
-        self.in_order(None, |field| !field.is_one_of(line, leave_out), Self::mongodb_value)
+        let keep = |field: &Member| !field.is_one_of(line, leave_out);
+        if stands(self.tape) {
+            self.standing(keep);
+            return Ok(());
+        }
+        self.in_order(None, keep, Self::mongodb_value)
+    }
+
+    /// Writes the fields that `keep` keeps of a line that is its own canonical form: neighbours at once, with
+    /// the comma between them.
+    fn standing(&mut self, keep: impl Fn(&Member) -> bool) {
+        let (line, start) = (self.line, self.out.len());
+        let mut run = 0..0;
+        for field in self.tape.members(None) {
+            if keep(field) {
+                if run.is_empty() {
+                    run.start = field.name.start as usize;
+                }
+                run.end = field.value.end as usize;
+            } else {
+                self.run(line.get(std::mem::take(&mut run)), start);
+            }
+        }
+        self.run(line.get(run), start);
+        if self.out.len() == start {
+            self.out.push(b'{');
+        }
+        self.out.push(b'}');
+    }
+
+    /// Writes some members, and what stands before them in an object that began at `start`.
+    fn run(&mut self, members: Option<&[u8]>, start: usize) {
+        if let Some(members) = members.filter(|members| !members.is_empty()) {
+            self.out.push(if self.out.len() == start { b'{' } else { b',' });
+            self.out.extend_from_slice(members);
+        }
     }
 
     /// Writes a value of canonical Extended JSON. Only `$numberDouble` has several texts for one value.

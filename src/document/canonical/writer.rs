@@ -35,7 +35,7 @@ pub(super) struct Writer<'t, 'w> {
 
 impl<'t> Writer<'t, '_> {
     /// Writes the whole document, without the fields named.
-    pub(super) fn document(&mut self, leave_out: &[&str]) -> Written {
+    pub(super) fn document(&mut self, leave_out: &[String]) -> Written {
         match self.kind {
             StoreKind::MongoDb => self.mongodb_document(leave_out),
             StoreKind::DynamoDb => self.dynamodb_document(leave_out),

@@ -1,10 +1,20 @@
 use super::Inspector;
 use super::found::Found;
+use super::sort_key::Values;
 use super::state::StateReader;
 use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
 use crate::key::Term;
 use crate::layout::Identity;
+
+/// What one look at a document told.
+#[derive(Debug)]
+pub struct DocumentReading {
+    /// How many bytes of its order key identify the stream; why it has none.
+    pub stream_len: Result<usize, Refusal>,
+    /// Whether it is of the layout; why not.
+    pub inspected: Result<(), Refusal>,
+}
 
 impl Inspector {
     /// Reads what a document is.
@@ -16,17 +26,41 @@ impl Inspector {
     pub fn inspect(&mut self, tape: &Tape, line: &[u8], into: &mut Identity) -> Result<(), Refusal> {
         self.plan.store.check_lossless(tape, line)?;
         let found = self.plan.find(tape, line)?;
-        self.check_conditions(&found)?;
-        self.read_fields(&found, into)?;
+        self.inspect_found(&found, into)
+    }
+
+    /// Does what [`order_key`](Self::order_key) and [`inspect`](Self::inspect) do, with one look at the fields.
+    pub fn read(
+        &mut self,
+        tape: &Tape,
+        line: &[u8],
+        into: &mut Identity,
+        order_key: &mut Vec<u8>,
+    ) -> DocumentReading {
+        let found = match self.plan.find(tape, line) {
+            Ok(found) => found,
+            Err(refusal) => {
+                let inspected = self.plan.store.check_lossless(tape, line);
+                return DocumentReading { stream_len: Err(refusal), inspected };
+            }
+        };
+        let stream_len = self.write_order_key(&found, Values::Stored, order_key);
+        let inspected = self.plan.store.check_lossless(tape, line);
+        DocumentReading { stream_len, inspected: inspected.and_then(|()| self.inspect_found(&found, into)) }
+    }
+
+    fn inspect_found(&mut self, found: &Found<'_, '_>, into: &mut Identity) -> Result<(), Refusal> {
+        self.check_conditions(found)?;
+        self.read_fields(found, into)?;
         let state = StateReader {
             plan: &self.plan,
-            found: &found,
+            found,
             escaping: self.escaping,
             rendered: &mut self.rendered,
             scratch: &mut self.scratch,
         };
         state.read(into)?;
-        self.read_owners(&found, &mut into.stored_owner)
+        self.read_owners(found, &mut into.stored_owner)
     }
 
     fn check_conditions(&self, found: &Found<'_, '_>) -> Result<(), Refusal> {

@@ -17,6 +17,17 @@ pub(super) enum Values {
     New,
 }
 
+/// The keys of a document that a person sees.
+#[derive(Debug)]
+pub struct ShownKeys<'a> {
+    /// The one it was read under.
+    pub old: Cow<'a, str>,
+    /// The one it has now.
+    pub new: Cow<'a, str>,
+    /// How many bytes of its order key identify the stream.
+    pub stream_len: usize,
+}
+
 impl Inspector {
     /// Appends bytes that sort as (stream key, version as a number, store key), and tells how many of the
     /// first ones identify the stream.
@@ -27,12 +38,37 @@ impl Inspector {
     /// # Errors
     /// A document without a store key.
     pub fn order_key(&self, tape: &Tape, line: &[u8], out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        self.write_order_key(tape, line, Values::Stored, out)
+        self.write_order_key(&self.plan.find(tape, line)?, Values::Stored, out)
     }
 
     /// Does the same for what the last rewrite made of the document, whose tape and line are still given.
     pub fn new_order_key(&self, tape: &Tape, line: &[u8], out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        self.write_order_key(tape, line, Values::New, out)
+        self.write_order_key(&self.plan.find(tape, line)?, Values::New, out)
+    }
+
+    /// Tells all keys of a document that was rewritten, or `kept` with the key it has: appends the order key
+    /// it has now, and the store key it was read under.
+    ///
+    /// # Errors
+    /// A document without a store key.
+    pub fn keys<'a>(
+        &'a self,
+        tape: &Tape,
+        line: &'a [u8],
+        kept: bool,
+        order_keys: &mut Vec<u8>,
+        store_key: &mut Vec<u8>,
+    ) -> Result<ShownKeys<'a>, Refusal> {
+        let found = self.plan.find(tape, line)?;
+        let old = self.shown(&found);
+        let (values, new) = if kept {
+            (Values::Stored, old.clone())
+        } else {
+            (Values::New, Cow::Borrowed(self.new_display_key()))
+        };
+        let stream_len = self.write_order_key(&found, values, order_keys)?;
+        self.write_store_key(&found, Values::Stored, store_key)?;
+        Ok(ShownKeys { old, new, stream_len })
     }
 
     /// How many bytes of an order key identify the stream.
@@ -55,24 +91,22 @@ impl Inspector {
         self.boxed_store_key(&found, Values::New)
     }
 
-    fn write_order_key(
+    pub(super) fn write_order_key(
         &self,
-        tape: &Tape,
-        line: &[u8],
+        found: &Found<'_, '_>,
         values: Values,
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
-        let found = self.plan.find(tape, line)?;
         let start = out.len();
         for slot in &self.plan.stream {
-            match self.text_of(&found, *slot, values) {
+            match self.text_of(found, *slot, values) {
                 Some(text) => order::write_text(text.as_bytes(), out),
-                None => order::write_text(found.get(*slot).map_or(b"", |it| it.raw(line)), out),
+                None => order::write_text(found.get(*slot).map_or(b"", |it| it.raw(found.line)), out),
             }
         }
         let stream_len = out.len() - start;
         order::write_version(self.plan.version.and_then(|(slot, _)| found.integer(slot)), out);
-        self.write_store_key(&found, values, out).inspect_err(|_| out.truncate(start))?;
+        self.write_store_key(found, values, out).inspect_err(|_| out.truncate(start))?;
         Ok(stream_len)
     }
 

@@ -21,8 +21,8 @@ use crate::sort::Sorter;
 use crate::stores::{CollectionReader, Description, connect};
 use crate::ui::Ui;
 use crate::verify::{
-    Comparison, Found, FoundConsumer, Receivers, SampledStream, StreamChoice, StreamSample, TenantNames,
-    compare, compare_counts, find_doubled, query_streams,
+    Comparison, Found, FoundConsumer, Receivers, Record, SampledStream, StreamChoice, StreamSample,
+    TenantNames, compare, compare_counts, find_doubled, query_streams,
 };
 use difference::Differences;
 use expectation::Expectation;
@@ -132,6 +132,7 @@ impl Verification<'_> {
         } else {
             None
         };
+        let (expected_rows, files) = expected.map_or((None, Vec::new()), |it| (Some(it.rows), it.files));
 
         let scope: BTreeSet<u32> =
             self.options.only_tenants.iter().map(|tenant| names.number(tenant)).collect();
@@ -139,9 +140,10 @@ impl Verification<'_> {
         let mut events = Sorter::new(folder, SORT_BUDGET);
         let mut sample = StreamSample::new(self.stream_choice(), self.expectation.streams());
         let accounts = self.expectation.accounts(&mut names);
-        let mut differences = Differences::new(&names, self.expectation.layout.kind);
-        let mut difference =
-            |kind, record: &crate::verify::Record<'_>| differences.take(kind, record, findings);
+        let mut differences = Differences::new(&names, self.expectation.layout.kind, &files);
+        let mut difference = |kind, record: &Record<'_>, other: Option<&Record<'_>>| {
+            differences.take(kind, record, other, findings)
+        };
         let mut receivers = Receivers {
             difference: &mut difference,
             events: &mut events,
@@ -149,7 +151,7 @@ impl Verification<'_> {
             in_scope: &in_scope,
         };
         let found_rows = rekeyed.finish()?;
-        let comparison = match expected {
+        let comparison = match expected_rows {
             Some(expected) => compare(expected.finish()?, found_rows, &mut receivers)?,
             None => compare_counts(&accounts, found_rows, &mut receivers)?,
         };
@@ -162,9 +164,10 @@ impl Verification<'_> {
             self.totals.different += found.wrong_owner;
             result::count_findings(&comparison, &names, findings)?;
         }
-        self.totals.doubled = find_doubled(events, &mut |record, other| {
+        self.totals.doubled += find_doubled(events, &mut |record, other| {
             findings.push(Finding {
                 key: Some(record.shown.clone().into_owned()),
+                other_key: Some(other.to_owned()),
                 tenant: Some(names.name(record.tenant).to_owned()),
                 version: record.version,
                 ..Finding::new(FindingCode::Doubled, format!("It stands under the key {other:?}, too."))
@@ -183,6 +186,7 @@ impl Verification<'_> {
             totals.unexpected += tenant.unexpected;
             totals.different += tenant.different;
             totals.expired += tenant.expired;
+            totals.doubled += tenant.doubled;
         }
         totals.unexpected += mismatched;
         totals.found += mismatched;

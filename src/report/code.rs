@@ -56,7 +56,7 @@ codes! {
         Legacy = "legacy",
         /// A document outside the layout would trip the framework's own probe.
         Blocking = "blocking",
-        /// One event or saga stands under two rekeyed keys.
+        /// One event or saga stands under two rekeyed keys, or in two archives.
         Doubled = "doubled",
         /// The last version of a stream, or the version of a saga, differs.
         VersionsDiffer = "versions-differ",

@@ -22,6 +22,9 @@ pub struct Finding {
     /// The document's key as it is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The other key under which the same event or saga stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_key: Option<String>,
     /// The tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
@@ -46,6 +49,7 @@ impl Finding {
             code,
             message: message.into(),
             key: None,
+            other_key: None,
             tenant: None,
             stream: None,
             version: None,

@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::record::{event_digest, join_key};
 use super::{KeyMaps, Record, TenantNames};
@@ -19,6 +19,8 @@ pub struct Expected {
     pub rows: Sorter,
     /// How many documents there are.
     pub documents: u64,
+    /// The files they are from; an [archive number](Record::archive) is a place in this list, counted from 1.
+    pub files: Vec<PathBuf>,
 }
 
 /// Turns documents into records; the buffers live as long as the reader.
@@ -114,11 +116,11 @@ pub fn collect_expected(
     watch: &dyn Fn(u64, u64) -> Result<()>,
 ) -> Result<Expected> {
     let mut recorder = Recorder::new(layout, escaping);
-    let mut expected = Expected { rows: Sorter::new(folder, budget), documents: 0 };
-    let mut files: Vec<std::path::PathBuf> = Vec::new();
+    let mut expected = Expected { rows: Sorter::new(folder, budget), documents: 0, files: Vec::new() };
     let mut reader = input.line_reader();
     let mut chunk = Chunk::new();
     while reader.fill(&mut chunk)? {
+        let files = &mut expected.files;
         let archive = files.iter().position(|file| file == chunk.file()).unwrap_or_else(|| {
             files.push(chunk.file().to_owned());
             files.len() - 1

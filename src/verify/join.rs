@@ -24,6 +24,8 @@ pub struct TenantComparison {
     pub expired: u64,
     /// Streams whose last version differs, or sagas whose version does.
     pub versions_differ: u64,
+    /// Expected more than once under one key.
+    pub doubled: u64,
 }
 
 /// How a document differs from what is expected.
@@ -37,6 +39,8 @@ pub enum Difference {
     Different,
     /// The last version of its stream, or its own, is another one.
     Version,
+    /// It is expected twice under one key.
+    Doubled,
 }
 
 /// What a comparison came to.
@@ -48,8 +52,9 @@ pub struct Comparison {
 
 /// Receives what the join finds.
 pub struct Receivers<'a> {
-    /// Told of each difference with the record of the side that has it (the expected one if both have).
-    pub difference: &'a mut dyn FnMut(Difference, &Record<'_>) -> Result<()>,
+    /// Told of each difference with the record of the side that has it (the expected one if both have); of what
+    /// is expected twice with both records.
+    pub difference: &'a mut dyn FnMut(Difference, &Record<'_>, Option<&Record<'_>>) -> Result<()>,
     /// Takes a row for each document that is there: what identifies it whatever its key, and its archive.
     pub events: &'a mut Sorter,
     /// Chooses streams to read the framework's way.
@@ -58,22 +63,27 @@ pub struct Receivers<'a> {
     pub in_scope: &'a dyn Fn(u32) -> bool,
 }
 
-/// One side of the join: the next row, copied.
+/// One side of the join: the next row, copied, and the one before.
 struct Side {
     rows: Sorted,
     key: Vec<u8>,
     row: Vec<u8>,
+    last_key: Vec<u8>,
+    last_row: Vec<u8>,
     ended: bool,
 }
 
 impl Side {
     fn new(rows: Sorted) -> Result<Self> {
-        let mut side = Self { rows, key: Vec::new(), row: Vec::new(), ended: false };
+        let [key, row, last_key, last_row] = [const { Vec::new() }; 4];
+        let mut side = Self { rows, key, row, last_key, last_row, ended: false };
         side.advance()?;
         Ok(side)
     }
 
     fn advance(&mut self) -> Result<()> {
+        std::mem::swap(&mut self.key, &mut self.last_key);
+        std::mem::swap(&mut self.row, &mut self.last_row);
         self.key.clear();
         self.row.clear();
         match self.rows.next()? {
@@ -129,6 +139,10 @@ pub fn compare(expected: Sorted, found: Sorted, receivers: &mut Receivers<'_>) -
         comparison.pair(wanted.as_ref(), there.as_ref(), key, &mut open, now, receivers)?;
         if take_expected {
             expected.advance()?;
+            while !expected.ended && expected.key == expected.last_key {
+                comparison.doubled(&expected, receivers)?;
+                expected.advance()?;
+            }
         }
         if take_found {
             found.advance()?;
@@ -176,7 +190,7 @@ impl Comparison {
         match (wanted, there) {
             (Some(wanted), Some(there)) if wanted.whole != there.whole => {
                 tenant.different += 1;
-                (receivers.difference)(Difference::Different, wanted)
+                (receivers.difference)(Difference::Different, wanted, None)
             }
             (Some(wanted), None) if wanted.expires_at > 0 && wanted.expires_at <= now => {
                 tenant.expired += 1;
@@ -187,14 +201,25 @@ impl Comparison {
             }
             (Some(wanted), None) => {
                 tenant.missing += 1;
-                (receivers.difference)(Difference::Missing, wanted)
+                (receivers.difference)(Difference::Missing, wanted, None)
             }
             (None, Some(there)) => {
                 tenant.unexpected += 1;
-                (receivers.difference)(Difference::Unexpected, &Record { tenant: number, ..there.clone() })
+                let there = Record { tenant: number, ..there.clone() };
+                (receivers.difference)(Difference::Unexpected, &there, None)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Counts the next document of a side, which stands under the key of the one before.
+    fn doubled(&mut self, side: &Side, receivers: &mut Receivers<'_>) -> Result<()> {
+        let (first, second) = (Record::read(&side.last_row)?, Record::read(&side.row)?);
+        if !(receivers.in_scope)(second.tenant) {
+            return Ok(());
+        }
+        self.tenants.entry(second.tenant).or_default().doubled += 1;
+        (receivers.difference)(Difference::Doubled, &second, Some(&first))
     }
 
     /// Ends a stream: its last version must be the same on both sides.
@@ -205,7 +230,7 @@ impl Comparison {
         tenant.found.last_versions_sum += open.found.number();
         if open.expected.any && open.expected != open.found {
             tenant.versions_differ += 1;
-            (receivers.difference)(Difference::Version, &last)?;
+            (receivers.difference)(Difference::Version, &last, None)?;
         }
         Ok(())
     }
@@ -286,6 +311,7 @@ impl TenantComparison {
             && self.unexpected == 0
             && self.different == 0
             && self.versions_differ == 0
+            && self.doubled == 0
             && self.expected.streams
                 == self.found.streams
                     + u64::from(self.expired > 0)

@@ -8,6 +8,9 @@ use crate::document::canonical::{Scratch, digest};
 use crate::layout::Layout;
 use crate::sort::Sorter;
 
+/// The place of a line that cannot be read: no document has it.
+const UNREADABLE: &[u8] = b"unreadable";
+
 /// Gets the shown key and version of a document and what is wrong with it.
 pub type Differs<'a> = dyn FnMut(&str, Option<i64>, &str) -> Result<()> + 'a;
 
@@ -84,8 +87,12 @@ fn each_body(input: &ArchiveInput, layout: &Layout, each: &mut EachBody<'_>) -> 
     let mut chunk = Chunk::new();
     while reader.fill(&mut chunk)? {
         for line in chunk.lines() {
+            let Ok(inspected) = recorder.read(line.bytes) else {
+                // A line that cannot be read cannot have been moved either.
+                each(UNREADABLE, "", None, &[0; 32])?;
+                continue;
+            };
             // A document that the layout refuses was not moved; its place is still its own.
-            let inspected = recorder.read(line.bytes)?;
             let version = inspected.is_ok().then_some(recorder.identity.version).flatten();
             let body = digest(layout.store, &recorder.tape, line.bytes, &touched, &mut scratch);
             let shown = recorder.inspector.display_key(&recorder.tape, line.bytes);

@@ -73,10 +73,12 @@ fn a_half_moved_collection_goes_the_whole_way() {
             let _ = result(folder, &format!("verify new {against} --legacy half"), 0);
             let _ = result(folder, &format!("verify new.manifest.json {against}"), 0);
             // What is legacy goes, what was rekeyed before stays.
-            let pruned =
-                result(folder, &format!("prune {given} --rekeyed new --from {STORE} --collection events"), 3);
-            assert_eq!(pruned["deleted"], if twins_stay { 3 } else { 1 });
-            assert_eq!(pruned["reasons"], serde_json::json!({ "unreadable": 2 }));
+            let prune = format!("prune {given} --rekeyed new --from {STORE} --collection events");
+            for dry_run in [" --dry-run", ""] {
+                let pruned = result(folder, &format!("{prune}{dry_run}"), 0);
+                assert_eq!(pruned["deleted"], if twins_stay { 3 } else { 1 });
+                assert_eq!((&pruned["gone"], &pruned["kept"]), (&Value::from(2), &Value::from(0)));
+            }
             let _ = result(folder, &format!("verify new {against} --pruned"), 0);
         }
     }
@@ -213,4 +215,53 @@ fn a_tenant_asked_for_that_nobody_is_is_a_usage_error() {
         let rewrite = format!("rekey old --layout dynamodb-events --expect-documents 2 {rule} --out new");
         assert_eq!(result(folder, &format!("{rewrite} --only-tenants globex"), 0)["rekeyed"], 1);
     }
+}
+
+/// A line that cannot be read was set aside; whoever moved the rest must be able to verify and prune it.
+#[test]
+fn a_line_that_cannot_be_read_is_kept_and_hinders_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let good: Vec<_> =
+        ["a", "b"].into_iter().flat_map(|id| (0..2).map(|it| event("", "Order", id, it))).collect();
+    write(folder, "good", &good);
+    let cut_off = event("", "Order", "c", 0);
+    write(folder, "old", &[good, vec![cut_off[..cut_off.len() - 40].to_owned()]].concat());
+    let at = format!("{STORE} --collection events");
+    let given = "--layout dynamodb-events --expect-documents";
+    let _ = result(folder, &format!("restore good {given} 4 --to {at} --create-target"), 0);
+    let rewrite = format!("rekey old {given} 5 --tenant acme --out new --on-refused set-aside");
+    assert_eq!(result(folder, &rewrite, 3)["set_aside"], 1);
+    let _ = result(folder, &format!("import new --to {at}"), 0);
+    let _ = result(folder, &format!("verify new --against {at} --legacy old"), 0);
+    let pruned = result(folder, &format!("prune old {given} 5 --rekeyed new --from {at}"), 3);
+    assert_eq!((&pruned["deleted"], &pruned["kept"]), (&Value::from(4), &Value::from(1)));
+    assert_eq!(pruned["reasons"], serde_json::json!({ "unreadable": 1 }));
+    assert_eq!(pruned["findings"][0]["line"], 5);
+}
+
+/// The second of two archives with one document would miss its own copy in the store.
+#[test]
+fn a_document_of_two_archives_is_named_with_both() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let all: Vec<_> = (0..3).map(|version| event("", "Order", "a", version)).collect();
+    write(folder, "old", &all);
+    write(folder, "rest", &all[2..]);
+    let given = "--layout dynamodb-events --tenant acme --allow-gaps --expect-documents";
+    let _ = result(folder, &format!("rekey old {given} 3 --out a"), 0);
+    let _ = result(folder, &format!("rekey rest {given} 1 --out b"), 0);
+    let _ = result(folder, &format!("import a --to {STORE} --collection events --create-target"), 0);
+    let verified = result(folder, &format!("verify a b --against {STORE} --collection events"), 1);
+    let totals = &verified["totals"];
+    assert_eq!((&totals["doubled"], &totals["missing"]), (&Value::from(1), &Value::from(0)), "{verified}");
+    let finding = &verified["findings"][0];
+    assert_eq!((&finding["code"], &finding["version"]), (&Value::from("doubled"), &Value::from(2)));
+    assert_eq!(
+        (&finding["key"], &finding["other_key"]),
+        (&"t:acme:Order:a".into(), &"t:acme:Order:a".into())
+    );
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.contains("\"a\"") && message.contains("\"b\""), "{message}");
+    assert_eq!(verified["tenants"][0]["verdict"], "mismatch");
 }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Archives;
-use super::evidence::Evidence;
-use crate::archive::Chunk;
+use super::evidence::{CARRIED_OVER, Evidence};
+use crate::archive::{Chunk, Line};
 use crate::commands::legacy_blocks::legacy_blocks;
 use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
@@ -97,13 +97,13 @@ pub(super) fn decide(
     while blocks.fill(&mut chunk)? {
         stopped()?;
         for line in chunk.lines() {
-            let order = judge.read(line.bytes)?;
+            let order = judge.read(line.bytes);
             if judge.key < last_key {
                 return Err(out_of_order(line.number));
             }
             last_key.clone_from(&judge.key);
             judge.open_stream(order, &mut decided, findings)?;
-            judge.judge(line.bytes)?;
+            judge.judge(line)?;
         }
         task.add(chunk.len() as u64, chunk.bytes() as u64);
     }
@@ -156,7 +156,8 @@ struct Open {
     stream: Vec<u8>,
     documents: u64,
     gone: u64,
-    kept: Option<(Kept, String, Option<i64>)>,
+    /// Why it is kept, and the document that is the reason.
+    kept: Option<(Kept, Finding)>,
 }
 
 struct Judge<'a> {
@@ -166,6 +167,8 @@ struct Judge<'a> {
     twins: crate::sort::SortedTable,
     inspector: Inspector,
     tape: Tape,
+    /// Whether the tape holds the line read last.
+    is_json: bool,
     identity: Identity,
     key: Vec<u8>,
     place: Vec<u8>,
@@ -185,6 +188,7 @@ impl<'a> Judge<'a> {
             twins: evidence.twins,
             inspector: Inspector::new(&archives.layout, archives.escaping),
             tape: Tape::new(),
+            is_json: false,
             identity: Identity::default(),
             key: Vec::new(),
             place: Vec::new(),
@@ -196,13 +200,17 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Reads a line; the length of the part of its order key that identifies the stream.
-    fn read(&mut self, line: &[u8]) -> Result<usize> {
+    /// Reads a line; the length of the part of its order key that identifies the stream, which is nothing for
+    /// a line that cannot be read.
+    fn read(&mut self, line: &[u8]) -> usize {
         self.key.clear();
-        self.tape.read(line).map_err(|error| {
-            Error::file(format!("The legacy archive holds a line that is not JSON: {error}"))
-        })?;
-        Ok(self.inspector.order_key(&self.tape, line, &mut self.key).unwrap_or_default())
+        self.is_json = self.tape.read(line).is_ok();
+        let stream_len =
+            if self.is_json { self.inspector.order_key(&self.tape, line, &mut self.key).ok() } else { None };
+        if stream_len.is_none() {
+            self.key.clear();
+        }
+        stream_len.unwrap_or_default()
     }
 
     fn open_stream(
@@ -222,13 +230,23 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges the line read last.
-    fn judge(&mut self, line: &[u8]) -> Result<()> {
+    fn judge(&mut self, line: Line<'_>) -> Result<()> {
+        let Line { number, bytes: line } = line;
         self.open.documents += 1;
         self.pass_extras(false)?;
+        if !self.is_json {
+            self.keep(Kept::Unreadable, Finding { line: Some(number), ..kept("") });
+            return Ok(());
+        }
         let inspected = self.inspector.inspect(&self.tape, line, &mut self.identity);
         let shown = self.inspector.display_key(&self.tape, line).into_owned();
+        if inspected.is_ok() && self.identity.state != KeyState::Legacy && self.is_carried_over(&shown)? {
+            // It was moved before it was exported: there is no legacy document of it.
+            self.open.gone += 1;
+            return Ok(());
+        }
         if inspected.is_err() || self.identity.state != KeyState::Legacy {
-            self.keep(Kept::Unreadable, shown);
+            self.keep(Kept::Unreadable, Finding { line: Some(number), ..kept(&shown) });
             return Ok(());
         }
         let is_stored = self.stored.next.as_ref().is_some_and(|(key, ..)| *key == self.key);
@@ -239,12 +257,17 @@ impl<'a> Judge<'a> {
         let whole = digest(self.archives.layout.store, &self.tape, line, &[], &mut self.scratch);
         let is_changed = self.stored.next.as_ref().is_some_and(|(_, stored, _)| *stored != whole.0);
         self.stored.advance()?;
-        if is_changed {
-            self.keep(Kept::Changed, shown);
-        } else if let Some(kept) = self.judge_twin(line, &shown)? {
-            self.keep(kept, shown);
+        let reason = if is_changed { Some(Kept::Changed) } else { self.judge_twin(line, &shown)? };
+        if let Some(reason) = reason {
+            self.keep(reason, Finding { version: self.identity.version, ..kept(&shown) });
         }
         Ok(())
+    }
+
+    /// Whether a key map has the rekeyed document read last as one that was in the legacy archive.
+    fn is_carried_over(&mut self, shown: &str) -> Result<bool> {
+        write_place(shown, self.identity.version, CARRIED_OVER, &mut self.place);
+        Ok(self.moved.first(&self.place)?.is_some())
     }
 
     /// Whether the document's twin is there and equal to what the rewrite makes of it now.
@@ -284,17 +307,16 @@ impl<'a> Judge<'a> {
                 return Ok(());
             }
             if of_stream {
-                let shown = shown.clone();
-                self.keep(Kept::Extra, shown);
+                let finding = kept(shown);
+                self.keep(Kept::Extra, finding);
             }
             self.stored.advance()?;
         }
         Ok(())
     }
 
-    fn keep(&mut self, kept: Kept, shown: String) {
-        let version = self.identity.version;
-        let _ = self.open.kept.get_or_insert((kept, shown, version));
+    fn keep(&mut self, reason: Kept, document: Finding) {
+        let _ = self.open.kept.get_or_insert((reason, document));
     }
 
     /// Ends the open stream.
@@ -303,7 +325,7 @@ impl<'a> Judge<'a> {
         self.pass_extras(true)?;
         let open = std::mem::take(&mut self.open);
         decided.documents += open.documents;
-        let Some((kept, key, version)) = open.kept else {
+        let Some((kept, document)) = open.kept else {
             decided.gone += open.gone;
             return Ok(());
         };
@@ -314,7 +336,12 @@ impl<'a> Judge<'a> {
             open.documents,
             kept.message()
         );
-        let version = version.filter(|_| kept != Kept::Extra);
-        findings.push(Finding { key: Some(key), version, ..Finding::new(FindingCode::Kept, message) })
+        findings.push(Finding { message, ..document })
     }
+}
+
+/// A finding that names the legacy document with this key.
+fn kept(shown: &str) -> Finding {
+    let key = Some(shown.to_owned()).filter(|key| !key.is_empty());
+    Finding { key, ..Finding::new(FindingCode::Kept, "") }
 }

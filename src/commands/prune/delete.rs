@@ -40,7 +40,8 @@ pub(super) async fn delete(
     let task = ui.progress().start("deleting", Some(decided.documents));
     let mut batches = Batches::new(&archives.legacy, target.collection.batch_limits());
     let inspector = Inspector::new(&archives.layout, archives.escaping);
-    let mut selector = Selector { decided, tape: Tape::new(), inspector, key: Vec::new() };
+    let mut selector =
+        Selector { decided, tape: Tape::new(), inspector, identity: Identity::default(), key: Vec::new() };
     let mut twins = Twins::new(archives);
     let mut next = |done: &Ranges| {
         tokio::task::block_in_place(|| {
@@ -71,7 +72,7 @@ fn settle(
     twins: &mut Twins,
     findings: &mut Findings,
 ) -> Result<Tally> {
-    let mut tally = Tally { kept: batch.kept, ..Tally::default() };
+    let mut tally = Tally { kept: batch.kept, gone: batch.gone, ..Tally::default() };
     for (outcome, shown) in outcomes.into_iter().zip(&batch.shown) {
         match outcome {
             Guarded::Done => tally.deleted += 1,
@@ -143,6 +144,8 @@ struct Deletes {
     lines: Lines,
     shown: Vec<String>,
     kept: u64,
+    /// Documents that carried a tenant already when they were exported; they are never deleted.
+    gone: u64,
 }
 
 impl Batch for Deletes {
@@ -160,6 +163,7 @@ struct Selector<'a> {
     decided: &'a Decided,
     tape: Tape,
     inspector: Inspector,
+    identity: Identity,
     key: Vec<u8>,
 }
 
@@ -168,12 +172,19 @@ impl Selector<'_> {
         let damaged = |what: String| {
             Error::file(format!("Line {} of the legacy archive is damaged: {what}", line.number))
         };
-        self.tape.read(line.bytes).map_err(|error| damaged(error.to_string()))?;
         self.key.clear();
-        let stream_len = self.inspector.order_key(&self.tape, line.bytes, &mut self.key).unwrap_or_default();
+        let is_json = self.tape.read(line.bytes).is_ok();
+        let order = |key| self.inspector.order_key(&self.tape, line.bytes, key).unwrap_or_default();
+        let stream_len = if is_json { order(&mut self.key) } else { 0 };
         let stream = self.key.get(..stream_len).unwrap_or_default();
         if self.decided.kept.contains_key(&stream_id(stream)) {
             batch.kept += 1;
+            return Ok(());
+        }
+        if self.inspector.inspect(&self.tape, line.bytes, &mut self.identity).is_ok()
+            && self.identity.tenant().is_some()
+        {
+            batch.gone += 1;
             return Ok(());
         }
         let key =

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use crate::Result;
 use crate::layout::DocumentKind;
 use crate::report::{Finding, FindingCode, Findings};
@@ -7,27 +9,40 @@ use crate::verify::{Difference, Record, TenantNames};
 pub(super) struct Differences<'a> {
     names: &'a TenantNames,
     kind: DocumentKind,
+    /// The files of the archives, as their records number them.
+    files: &'a [PathBuf],
 }
 
 impl<'a> Differences<'a> {
-    pub fn new(names: &'a TenantNames, kind: DocumentKind) -> Self {
-        Self { names, kind }
+    pub fn new(names: &'a TenantNames, kind: DocumentKind, files: &'a [PathBuf]) -> Self {
+        Self { names, kind, files }
     }
 
     pub fn take(
         &mut self,
         difference: Difference,
         record: &Record<'_>,
+        other: Option<&Record<'_>>,
         findings: &mut Findings,
     ) -> Result<()> {
         let (code, message) = match (difference, self.kind) {
-            (Difference::Missing, _) => (FindingCode::Missing, "It is in the archive and not in the store."),
-            (Difference::Unexpected, _) => (FindingCode::Unexpected, "It is in the store and in no archive."),
-            (Difference::Different, _) => (FindingCode::Different, "It is not the document of the archive."),
-            (Difference::Version, DocumentKind::Events) => {
-                (FindingCode::VersionsDiffer, "The last version of its stream is not the archive's.")
+            (Difference::Doubled, _) => (FindingCode::Doubled, self.stands_twice(record, other)),
+            (Difference::Missing, _) => {
+                (FindingCode::Missing, "It is in the archive and not in the store.".to_owned())
             }
-            (Difference::Version, _) => (FindingCode::VersionsDiffer, "Its version is not the archive's."),
+            (Difference::Unexpected, _) => {
+                (FindingCode::Unexpected, "It is in the store and in no archive.".to_owned())
+            }
+            (Difference::Different, _) => {
+                (FindingCode::Different, "It is not the document of the archive.".to_owned())
+            }
+            (Difference::Version, DocumentKind::Events) => (
+                FindingCode::VersionsDiffer,
+                "The last version of its stream is not the archive's.".to_owned(),
+            ),
+            (Difference::Version, _) => {
+                (FindingCode::VersionsDiffer, "Its version is not the archive's.".to_owned())
+            }
         };
         findings.push(Finding {
             key: Some(record.shown.clone().into_owned()),
@@ -37,7 +52,20 @@ impl<'a> Differences<'a> {
                 type_name => format!("{type_name}:{}", record.id),
             }),
             version: record.version,
+            other_key: other.map(|other| other.shown.clone().into_owned()),
             ..Finding::new(code, message)
         })
+    }
+
+    fn stands_twice(&self, record: &Record<'_>, other: Option<&Record<'_>>) -> String {
+        let [one, two] = [other, Some(record)].map(|record| {
+            let place = record.and_then(|record| usize::try_from(record.archive).ok()?.checked_sub(1));
+            place.and_then(|place| self.files.get(place)).map(|file| format!("{file:?}")).unwrap_or_default()
+        });
+        if one == two {
+            format!("It stands twice in {one}.")
+        } else {
+            format!("It stands in {one} and in {two}: one of the two archives must not have it.")
+        }
     }
 }

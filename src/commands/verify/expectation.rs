@@ -9,10 +9,9 @@ use crate::key::Escaping;
 use crate::layout::Layout;
 use crate::options::VerifyOptions;
 use crate::report::Level;
-use crate::sort::Sorter;
 use crate::stores::Description;
 use crate::tenant::{PrefixConflict, PrefixSet};
-use crate::verify::{KeyMaps, TenantNames, add_accounts, collect_expected};
+use crate::verify::{Expected, KeyMaps, TenantNames, add_accounts, collect_expected};
 use crate::{Error, Result};
 
 /// What must be in the store, as archives or their manifests say.
@@ -131,13 +130,15 @@ impl Expectation {
     }
 
     /// The documents of the archives, to be sorted.
-    pub fn collect(&self, names: &mut TenantNames, watch: &dyn Fn(u64, u64) -> Result<()>) -> Result<Sorter> {
+    pub fn collect(
+        &self,
+        names: &mut TenantNames,
+        watch: &dyn Fn(u64, u64) -> Result<()>,
+    ) -> Result<Expected> {
         let input = self.input.as_ref().ok_or_else(|| Error::bug("There is no archive to be read"))?;
         let key_maps = if self.by_key_map { Some(self.key_maps("overlapping tenants need")?) } else { None };
         let (layout, folder) = (&self.layout, &self.folder);
-        let expected =
-            collect_expected(input, key_maps, layout, self.escaping, names, folder, SORT_BUDGET, watch)?;
-        Ok(expected.rows)
+        collect_expected(input, key_maps, layout, self.escaping, names, folder, SORT_BUDGET, watch)
     }
 
     /// The accounts of the manifests, tenant by tenant.

@@ -3,4 +3,6 @@
 //! scripts/servers/dynamodb.sh starts them and names their addresses.
 
 mod adapter;
+mod items;
+mod road;
 mod server;

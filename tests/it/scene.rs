@@ -20,6 +20,22 @@ pub struct Scene {
     pub store: StoreKind,
     folder: TempDir,
     temporary: TempDir,
+    server: Option<Server>,
+}
+
+/// A real server in place of store files: each file of a scene is then some collections on it.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb")),
+    allow(dead_code)
+)]
+pub struct Server {
+    /// The address as `--from` and `--to` take it.
+    pub address: String,
+    /// What the program's environment must hold to use it.
+    pub environment: Vec<(&'static str, String)>,
+    /// What the names of the scene's collections begin with, so that no other scene has them.
+    pub prefix: String,
 }
 
 /// What a run of the program came to.
@@ -33,7 +49,16 @@ pub struct Ran {
 impl Scene {
     pub fn new(store: StoreKind) -> Self {
         let folder = || tempfile::tempdir().unwrap();
-        Self { store, folder: folder(), temporary: folder() }
+        Self { store, folder: folder(), temporary: folder(), server: None }
+    }
+
+    /// A scene whose collections are on a server.
+    #[cfg_attr(
+        not(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb")),
+        allow(dead_code)
+    )]
+    pub fn on(store: StoreKind, server: Server) -> Self {
+        Self { server: Some(server), ..Self::new(store) }
     }
 
     pub fn folder(&self) -> &Path {
@@ -84,9 +109,20 @@ impl Scene {
         }
     }
 
-    /// The address of a store file in the folder.
+    /// The address of a store file in the folder, or of the server.
     pub fn address(&self, file: &str) -> String {
-        format!("embedded:{file}?as={}", self.store)
+        match &self.server {
+            Some(server) => server.address.clone(),
+            None => format!("embedded:{file}?as={}", self.store),
+        }
+    }
+
+    /// The name of a collection in a store file, or of what stands for it on the server.
+    pub fn collection(&self, file: &str, name: &str) -> String {
+        match &self.server {
+            Some(server) => format!("{}-{}-{name}", server.prefix, file.trim_end_matches(".db")),
+            None => name.to_owned(),
+        }
     }
 
     /// The full name of the layout of `kind`, which is `events` or `sagas`.
@@ -98,6 +134,8 @@ impl Scene {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("rekey"));
         let _ = command.env_clear().env("TMPDIR", self.temporary.path()).current_dir(self.folder());
+        let environment = self.server.iter().flat_map(|server| &server.environment);
+        let _ = command.envs(environment.map(|(name, value)| (name, value)));
         let _ = command.stdin(Stdio::null()).args(arguments).args(["--progress", "none"]);
         command
     }
@@ -122,10 +160,15 @@ impl Scene {
 
     /// Puts generated documents into a collection, as an old release would have left them.
     pub fn seed(&self, generated: &Generated, file: &str, collection: &str) {
-        self.write("seed.ndjson", generated.lines.join("\n") + "\n");
         self.write("map.csv", &generated.map);
-        let (to, count) = (self.address(file), generated.lines.len().to_string());
-        let layout = self.layout(generated.kind);
+        self.put(&generated.lines, generated.kind, file, collection);
+    }
+
+    /// Puts documents into a collection as they are; makes it if it is not there.
+    pub fn put(&self, lines: &[String], kind: &str, file: &str, collection: &str) {
+        self.write("seed.ndjson", lines.join("\n") + "\n");
+        let (to, count) = (self.address(file), lines.len().to_string());
+        let (layout, collection) = (self.layout(kind), self.collection(file, collection));
         let result = self.done(&[
             "restore",
             "seed.ndjson",
@@ -136,18 +179,18 @@ impl Scene {
             "--to",
             &to,
             "--collection",
-            collection,
+            &collection,
             "--create-target",
         ]);
-        assert_eq!(result["written"], generated.lines.len());
+        assert_eq!(result["written"], lines.len());
         for used in ["seed.ndjson", "seed.ndjson.restore.journal"] {
             let _ = fs::remove_file(self.path(used));
         }
     }
 
     pub fn export(&self, file: &str, collection: &str, kind: &str, out: &str) -> Value {
-        let from = self.address(file);
-        self.done(&["export", "--from", &from, "--collection", collection, "--layout", kind, "--out", out])
+        let (from, collection) = (self.address(file), self.collection(file, collection));
+        self.done(&["export", "--from", &from, "--collection", &collection, "--layout", kind, "--out", out])
     }
 
     /// Rewrites an archive by the tenant map.
@@ -157,14 +200,21 @@ impl Scene {
     }
 
     pub fn import(&self, archive: &str, file: &str, collection: &str, more: &[&str]) -> Value {
-        let to = self.address(file);
-        self.done(&[&["import", archive, "--to", &to, "--collection", collection], more].concat())
+        let (to, collection) = (self.address(file), self.collection(file, collection));
+        self.done(&[&["import", archive, "--to", &to, "--collection", &collection], more].concat())
     }
 
     pub fn verify(&self, archives: &[&str], file: &str, collection: &str, more: &[&str]) -> Ran {
-        let against = self.address(file);
-        let where_to = ["--against", &against, "--collection", collection];
+        let (against, collection) = (self.address(file), self.collection(file, collection));
+        let where_to = ["--against", &against, "--collection", &collection];
         self.result(&[&["verify"], archives, &where_to, more].concat())
+    }
+
+    /// Prunes `legacy.ndjson` from a collection that holds `rekeyed.ndjson`.
+    pub fn prune(&self, file: &str, collection: &str) -> Ran {
+        let (from, collection) = (self.address(file), self.collection(file, collection));
+        let archives = ["prune", "legacy.ndjson", "--rekeyed", "rekeyed.ndjson"];
+        self.result(&[&archives[..], &["--from", &from, "--collection", &collection]].concat())
     }
 
     /// Seeds, exports to `legacy.ndjson`, rewrites to `rekeyed.ndjson`, imports into `moved` of `moved.db`.

@@ -1,11 +1,17 @@
 //! The servers of the tests and tables of their own on them.
 
+use std::collections::{BTreeMap, HashMap};
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_dynamodb::types::AttributeValue;
+use rekey::document::StoreKind;
+use tokio::runtime::Runtime;
+
+use crate::scene::{self, Scene};
 
 /// The region that the servers are told they are in.
 pub const REGION: &str = "eu-central-1";
@@ -44,6 +50,52 @@ pub fn client(endpoint: &str) -> Client {
         .retry_config(RetryConfig::disabled())
         .build();
     Client::from_conf(config)
+}
+
+/// A scene whose tables are behind an endpoint.
+pub fn scene_at(endpoint: &str) -> Scene {
+    let server = scene::Server {
+        address: format!("dynamodb://{REGION}?endpoint={endpoint}"),
+        environment: environment(),
+        prefix: fresh_name("t"),
+    };
+    Scene::on(StoreKind::DynamoDb, server)
+}
+
+/// Credentials, and nothing of whoever runs the tests.
+pub fn environment() -> Vec<(&'static str, String)> {
+    let nowhere = "/dev/null".to_owned();
+    vec![
+        ("AWS_ACCESS_KEY_ID", "test".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "test".to_owned()),
+        ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+        ("AWS_CONFIG_FILE", nowhere.clone()),
+        ("AWS_SHARED_CREDENTIALS_FILE", nowhere),
+    ]
+}
+
+/// Runs what looks behind the tool's back.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    Runtime::new().unwrap().block_on(future)
+}
+
+/// Every item of a table, as the server tells it, by its key as text.
+pub async fn items(client: &Client, table: &str) -> BTreeMap<String, HashMap<String, AttributeValue>> {
+    let mut found = BTreeMap::new();
+    let mut from = None;
+    loop {
+        let scan = client.scan().table_name(table).consistent_read(true).set_exclusive_start_key(from);
+        let page = scan.send().await.unwrap();
+        for item in page.items() {
+            let name = |names: [&str; 2]| names.into_iter().find_map(|name| item.get(name)).cloned();
+            let key = format!("{:?} {:?}", name(["pk", "PK"]), name(["sk", "SK"]));
+            assert!(found.insert(key, item.clone()).is_none(), "the server gave an item twice");
+        }
+        from = page.last_evaluated_key.filter(|key| !key.is_empty());
+        if from.is_none() {
+            return found;
+        }
+    }
 }
 
 /// A table name that no other test has, also none of an earlier run.

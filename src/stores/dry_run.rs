@@ -1,7 +1,10 @@
 //! A collection that is only looked at: it says what writes would come to, and has no way to write.
 
+mod unique;
+
 use async_trait::async_trait;
 
+use self::unique::UniqueIndexes;
 use super::reads_through::ReadsThrough;
 use super::{
     BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description, Guarded,
@@ -15,18 +18,21 @@ const BATCH: BatchLimits = BatchLimits { documents: 1000, bytes: 4 * 1024 * 1024
 
 /// Holds a reader and nothing else of the store.
 ///
-/// A document is expected to be written if there is none under its key. Unique indexes, limits and what
-/// earlier documents of the same run would have changed are not foreseen.
+/// A document is expected to be written if there is none under its key, none with its values in a unique index
+/// (as far as a string is among these), and the store does not refuse it. What earlier documents of the same run
+/// would have changed in place is not foreseen.
 pub struct DryRun {
     reader: Box<dyn CollectionReader>,
     description: Description,
+    unique: UniqueIndexes,
 }
 
 impl DryRun {
     /// Wraps a reader. `description` is what it describes, or, where there is no collection yet, what would
     /// be created.
     pub fn new(reader: Box<dyn CollectionReader>, description: Description) -> Self {
-        Self { reader, description }
+        let unique = UniqueIndexes::of(&description);
+        Self { reader, description, unique }
     }
 
     fn keys(&self, lines: &Lines) -> Vec<StoreResult<StoreKey>> {
@@ -39,6 +45,36 @@ impl DryRun {
             StoreKey::of(kind, &fields, &tape, line).map_err(|refusal| permanent(refusal.to_string()))
         };
         lines.iter().map(&mut key).collect()
+    }
+
+    /// What becomes of a document under whose key there is none.
+    async fn foresee_creation(&self, key: &StoreKey, line: &[u8]) -> Created {
+        if let Err(refusal) = self.reader.check(line) {
+            return Created::Failed(StoreError::new(StoreErrorKind::Permanent, refusal.to_string()));
+        }
+        match self.unique.take(&*self.reader, key, line).await {
+            Ok(None) => Created::Written,
+            Ok(Some(index)) => Created::UniqueTaken(index),
+            Err(error) => Created::Failed(error),
+        }
+    }
+
+    /// What becomes of a stored document that is to be changed.
+    async fn foresee_change(&self, update: &GuardedUpdate, stored: Box<[u8]>) -> Guarded {
+        let kind = self.description.store;
+        let (mut tape, mut changed) = (Tape::new(), Vec::new());
+        if tape.read(&stored).is_err() || !guard::holds(kind, &tape, &stored, update) {
+            return Guarded::Differs(Some(stored));
+        }
+        let (name, text) = &update.set;
+        if let Err(refusal) = guard::write_with_text(kind, &tape, &stored, (name, text), &mut changed) {
+            return Guarded::Failed(StoreError::new(StoreErrorKind::Permanent, refusal.to_string()));
+        }
+        match self.unique.take(&*self.reader, &update.key, &changed).await {
+            Ok(None) => Guarded::Done,
+            Ok(Some(index)) => Guarded::UniqueTaken(index),
+            Err(error) => Guarded::Failed(error),
+        }
     }
 
     async fn stored(&self, keys: &[StoreKey]) -> StoreResult<Vec<Option<Box<[u8]>>>> {
@@ -72,11 +108,17 @@ impl CollectionWriter for DryRun {
             Ok(stored) => stored.into_iter(),
             Err(error) => return Created::all_failed(lines.len(), &error),
         };
-        let foreseen = |key| match key {
-            Err(error) => Created::Failed(error),
-            Ok(_) => stored.next().flatten().map_or(Created::Written, |line| Created::Exists(Some(line))),
-        };
-        keys.into_iter().map(foreseen).collect()
+        let mut foreseen = Vec::with_capacity(keys.len());
+        for (key, line) in keys.into_iter().zip(lines.iter()) {
+            foreseen.push(match (key, line) {
+                (Err(error), _) => Created::Failed(error),
+                (Ok(key), line) => match stored.next().flatten() {
+                    Some(stored) => Created::Exists(Some(stored)),
+                    None => self.foresee_creation(&key, line).await,
+                },
+            });
+        }
+        foreseen
     }
 
     async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
@@ -85,14 +127,14 @@ impl CollectionWriter for DryRun {
             Ok(stored) => stored,
             Err(error) => return Guarded::all_failed(updates.len(), &error),
         };
-        let kind = self.description.store;
-        let mut tape = Tape::new();
-        let foreseen = |(update, stored): (&GuardedUpdate, Option<Box<[u8]>>)| {
-            let Some(stored) = stored else { return Guarded::Missing };
-            let holds = tape.read(&stored).is_ok() && guard::holds(kind, &tape, &stored, update);
-            if holds { Guarded::Done } else { Guarded::Differs(Some(stored)) }
-        };
-        updates.iter().zip(stored).map(foreseen).collect()
+        let mut foreseen = Vec::with_capacity(updates.len());
+        for (update, stored) in updates.iter().zip(stored) {
+            foreseen.push(match stored {
+                None => Guarded::Missing,
+                Some(stored) => self.foresee_change(update, stored).await,
+            });
+        }
+        foreseen
     }
 
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
@@ -177,5 +219,63 @@ mod tests {
         assert!(matches!(dry.create(&lines(&[r#"{"_id":"2"}"#])).await[..], [Created::Written]));
         dry.create_collection(&CollectionSpec::default()).await.unwrap();
         assert!(dry.describe().await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_a_unique_index_keeps_out_is_foreseen() {
+        let unique = crate::stores::Index {
+            name: "ix_stream".into(),
+            fields: vec!["s".into(), "v".into()],
+            unique: true,
+        };
+        let spec = CollectionSpec { indexes: vec![unique], ..CollectionSpec::default() };
+        let (_folder, collection) = temporary(StoreKind::MongoDb, &spec).await;
+        let document = |id, stream, version| {
+            format!(r#"{{"_id":"{id}","s":"{stream}","v":{{"$numberInt":"{version}"}}}}"#)
+        };
+        let stored = [document("1", "A", 0), document("2", "A", 1)];
+        let _ = collection.create(&lines(&stored.each_ref().map(String::as_str))).await;
+        let description = collection.describe().await.unwrap();
+        let dry = DryRun::new(Box::new(collection), description);
+
+        // The same document, two whose values are taken (in the store; by the one before), one beside them.
+        let batch =
+            [document("1", "A", 0), document("3", "A", 1), document("4", "B", 1), document("5", "B", 1)];
+        let created = dry.create(&lines(&batch.each_ref().map(String::as_str))).await;
+        assert!(
+            matches!(
+                &created[..],
+                [Created::Exists(_), Created::UniqueTaken(name), Created::Written, Created::UniqueTaken(_)]
+                    if name == "ix_stream"
+            ),
+            "{created:?}"
+        );
+        let update = |id: &str, from: &str, to: &str| GuardedUpdate {
+            key: StoreKey(format!("[\"{id}\"]").into()),
+            set: ("s".into(), to.into()),
+            when_text: vec![("s".into(), from.into())],
+            when_integer: Vec::new(),
+        };
+        let changed =
+            dry.update(&[update("2", "A", "B"), update("2", "A", "A"), update("1", "A", "C")]).await;
+        assert!(
+            matches!(changed[..], [Guarded::UniqueTaken(_), Guarded::Done, Guarded::Done]),
+            "{changed:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_the_store_refuses_is_foreseen() {
+        let key =
+            |name: &str, kind: &str| crate::stores::KeyField { name: name.into(), kind: Some(kind.into()) };
+        let spec =
+            CollectionSpec { key_fields: vec![key("pk", "S"), key("sk", "S")], ..CollectionSpec::default() };
+        let (_folder, collection) = temporary(StoreKind::DynamoDb, &spec).await;
+        let description = collection.describe().await.unwrap();
+        let dry = DryRun::new(Box::new(collection), description);
+        let item = |sk: &str| format!(r#"{{"Item":{{"pk":{{"S":"A"}},"sk":{sk}}}}}"#);
+        let batch = [item(r#"{"N":"0"}"#), item(r#"{"S":"0"}"#)];
+        let created = dry.create(&lines(&batch.each_ref().map(String::as_str))).await;
+        assert!(matches!(&created[..], [Created::Failed(_), Created::Written]), "{created:?}");
     }
 }

@@ -23,7 +23,7 @@ mod system;
 mod view;
 mod write;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 
@@ -33,11 +33,14 @@ use self::view::View;
 use super::address::EmbeddedAddress;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,
-    StoreErrorKind, StoreResult, Subscribers, collection_noun,
+    FrameworkQuery, Guarded, GuardedUpdate, KeyField, LegacyProbe, Page, Position, ScanPart, Snapshot,
+    StoreError, StoreErrorKind, StoreResult, Subscribers, collection_noun, store_key_fields,
 };
+use crate::check::{Reason, Refusal};
+use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 
+pub(super) use fields::write_ordered;
 pub use file::Access;
 
 /// One batch is one transaction and one wait for the disk.
@@ -56,6 +59,8 @@ struct Shared {
     /// Moments that scans read at.
     snapshots: Mutex<Vec<View>>,
     automatic: Mutex<Option<AutomaticIndex>>,
+    /// The key fields, once somebody has asked for a check.
+    key_fields: OnceLock<Vec<KeyField>>,
 }
 
 impl EmbeddedCollection {
@@ -82,6 +87,7 @@ impl EmbeddedCollection {
             location,
             snapshots: Mutex::default(),
             automatic: Mutex::default(),
+            key_fields: OnceLock::new(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -144,6 +150,24 @@ impl Shared {
             documents: Some(view.len()?),
             remarks: Vec::new(),
         })
+    }
+
+    /// Checks a document against the rules of the store it stands for; while there is no collection, against
+    /// those that hold whatever its key is.
+    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
+        let kind = self.file.kind();
+        let mut tape = Tape::new();
+        tape.read(line).map_err(|error| Refusal::new(Reason::Malformed, error.to_string()))?;
+        rules::check_document(kind, &tape, line)?;
+        let key_fields = match self.key_fields.get() {
+            Some(known) => known,
+            None => match self.describe() {
+                Ok(description) => self.key_fields.get_or_init(|| description.key_fields),
+                Err(_) => return Ok(()),
+            },
+        };
+        let key = StoreKey::of(kind, &store_key_fields(kind, key_fields), &tape, line)?;
+        rules::ordered_key(kind, key_fields, &key).map(drop)
     }
 
     fn create_collection(&self, spec: &CollectionSpec) -> StoreResult<()> {
@@ -255,6 +279,10 @@ impl CollectionReader for EmbeddedCollection {
         })
         .await
     }
+
+    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
+        self.shared.check(line)
+    }
 }
 
 #[async_trait]
@@ -331,6 +359,7 @@ impl EmbeddedCollection {
             location: self.shared.location.clone(),
             snapshots: Mutex::default(),
             automatic: Mutex::default(),
+            key_fields: OnceLock::new(),
         };
         Self { shared: Arc::new(shared) }
     }

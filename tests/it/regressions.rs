@@ -265,3 +265,28 @@ fn a_document_of_two_archives_is_named_with_both() {
     assert!(message.contains("\"a\"") && message.contains("\"b\""), "{message}");
     assert_eq!(verified["tenants"][0]["verdict"], "mismatch");
 }
+
+/// What a dry run did not see the real import would have run into, in the window.
+#[test]
+fn a_dry_run_foresees_the_conflicts_of_the_import() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let at = "--to embedded:store.redb?as=mongodb --collection events";
+    let event = |id: u32, stream: &str, version: u32| {
+        format!(
+            r#"{{"_id":{{"$oid":"{id:024x}"}},"eventId":"e{id}","streamId":"{stream}","aggregateType":"Order","version":{{"$numberLong":"{version}"}}}}"#
+        )
+    };
+    write(folder, "old", &[event(1, "A", 0), event(2, "A", 1), event(3, "B", 0)]);
+    // Somebody else has written version 1 of A.
+    write(folder, "other", &[event(9, "t:acme:A", 1)]);
+    let given = "--layout mongodb-events --expect-documents";
+    let _ = result(folder, &format!("restore other {given} 1 {at} --create-target"), 0);
+    let _ = result(folder, &format!("rekey old {given} 3 --tenant acme --out new"), 0);
+    let foreseen = result(folder, &format!("import new {at} --dry-run"), 1);
+    let done = result(folder, &format!("import new {at}"), 1);
+    for count in ["written", "identical", "conflict"] {
+        assert_eq!(foreseen[count], done[count], "{count}");
+    }
+    assert_eq!((&done["conflict"], &foreseen["findings"]), (&Value::from(1), &done["findings"]));
+}

@@ -20,7 +20,7 @@ pub(super) fn text<'a>(
 }
 
 /// Appends the ordered form of fields, one after the other.
-pub(super) fn write_ordered<'n>(
+pub(in crate::stores) fn write_ordered<'n>(
     kind: StoreKind,
     tape: &Tape,
     line: &[u8],

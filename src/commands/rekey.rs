@@ -4,9 +4,10 @@ mod outputs;
 mod rules;
 mod show;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use jiff::Timestamp;
 
@@ -22,7 +23,7 @@ use crate::exit::ExitStatus;
 use crate::key::Escaping;
 use crate::layout::Layout;
 use crate::options::{OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
-use crate::report::{Findings, NoticeCode, Outcome, RekeyReport, Report};
+use crate::report::{Finding, Findings, NoticeCode, Outcome, RekeyReport, Report};
 use crate::rewrite::{
     Account, Collected, Collector, Lines, OrderedOutput, Pass, Preview, Rules, Side, StreamId, Suspicion,
     Written,
@@ -89,6 +90,7 @@ impl<'a> Rewrite<'a> {
             self.rules = Arc::new(Rules {
                 refused_streams: learned.refused.clone(),
                 suspicion: learned.suspicion.clone(),
+                escaping_mattered: Arc::default(),
                 ..(*self.rules).clone()
             });
         }
@@ -104,6 +106,7 @@ impl<'a> Rewrite<'a> {
     }
 
     fn pass(&self, learned: &Learned) -> Result<Collected> {
+        self.tenants.begin_pass();
         let progress = self.ui.progress();
         let watch_sort = progress.start("sorting", self.archive.input.expected_documents());
         let sorting = |documents, bytes| {
@@ -158,34 +161,38 @@ impl Rewrite<'_> {
             (account.streams, account.tenants) = (joined.streams, joined.tenants);
         }
         let outputs = Outputs::of(self.options);
-        let conflicts = self.prefix_conflicts(&account);
-        let stops = self.options.on_refused == OnRefused::Stop && account.refused > 0;
-        if let Some(error) = self.tenants.unseen().filter(|_| !stops && conflicts.is_empty()) {
+        let overlaps = self.prefix_conflicts(&account);
+        let conflicts: &[_] = if self.options.allow_prefix_tenants { &[] } else { &overlaps };
+        let stops =
+            (self.options.on_refused == OnRefused::Stop && account.refused > 0) || !conflicts.is_empty();
+        if let Some(error) = self.tenants.unseen().filter(|_| !stops) {
             return Err(error);
         }
         let preview = side.preview.map(Preview::finish).transpose()?;
-        let mut findings = side.findings.map(Findings::finish).transpose()?.unwrap_or_default();
         let refused_list = side.refused.filter(|_| account.refused > 0);
-        if refused_list.is_some() {
-            findings.file = outputs.companions.as_ref().map(|files| files.refused.clone());
-        }
+        let mut findings = side.findings.unwrap_or_else(|| Findings::new(None));
+        refuse_overlapping(conflicts, &mut account, &mut findings)?;
+        let mut findings = findings.finish()?;
+        findings.file = refused_list.as_ref().and(outputs.refused.clone());
         let mut report = show::report(&self, &account, preview);
+        self.notices(&account, &overlaps);
         let mut staged = Staged::new();
-        if stops || !conflicts.is_empty() {
+        if stops {
             if let Some(list) = refused_list {
                 staged.add(list.finish()?.output);
             }
             staged.commit()?;
             // Nothing is written, so nothing is set aside either.
             report.set_aside = 0;
-            let error = if stops { self.refusal(&account, &outputs) } else { prefix_refusal(&conflicts) };
-            self.notices(&account);
+            let error = match conflicts {
+                [] => self.refusal(&account, &outputs),
+                conflicts => prefix_refusal(conflicts),
+            };
             let outcome = Outcome::done(Report::Rekey(report)).with_findings(findings);
             return Ok(outcome.with_error(error));
         }
         let set_aside = account.refused;
         self.commit(&outputs, &account, written, refused_list, staged, &mut report)?;
-        self.notices(&account);
         let exit = if set_aside > 0 { ExitStatus::Partial } else { ExitStatus::Done };
         Ok(Outcome::done(Report::Rekey(report)).with_findings(findings).and(exit))
     }
@@ -212,14 +219,16 @@ impl Rewrite<'_> {
         if let Some(key_map) = key_map {
             staged.add(key_map.output);
         }
-        if let Some(files) = &outputs.companions {
+        if let Some(path) = &outputs.refused {
             match refused_list {
                 Some(list) => {
                     staged.add(list.finish()?.output);
-                    report.set_aside_file = Some(files.refused.clone());
+                    report.set_aside_file = Some(path.clone());
                 }
-                None => staged.remove(files.refused.clone()),
+                None => staged.remove(path.clone()),
             }
+        }
+        if let Some(files) = &outputs.companions {
             staged.add(manifest.stage(&files.manifest)?);
             report.manifest = Some(files.manifest.clone());
         }
@@ -271,7 +280,7 @@ impl Rewrite<'_> {
 
     /// The escaping as recorded: it is of no matter where no term holds what it would change.
     fn escaping(&self) -> RecordedEscaping {
-        match self.rules.escaping {
+        match self.rules.escaping.filter(|_| self.rules.escaping_mattered.load(Relaxed)) {
             Some(Escaping::Raw) => RecordedEscaping::Raw,
             Some(Escaping::Escaped) => RecordedEscaping::Escaped,
             None => RecordedEscaping::Unneeded,
@@ -280,9 +289,6 @@ impl Rewrite<'_> {
 
     /// Tenants whose keys could be read two ways.
     fn prefix_conflicts(&self, account: &Account) -> Vec<PrefixConflict> {
-        if self.options.allow_prefix_tenants {
-            return Vec::new();
-        }
         let escaping = self.rules.escaping.unwrap_or(Escaping::Raw);
         let mut prefixes = PrefixSet::new();
         for tenant in account.tenants.keys() {
@@ -302,11 +308,9 @@ impl Rewrite<'_> {
             account.documents,
             reasons.join(", ")
         ));
-        if let Some(files) = &outputs.companions {
-            error = error.hint(format!(
-                "Read {:?}: every refused document with its reason and what to do.",
-                files.refused
-            ));
+        if let Some(path) = &outputs.refused {
+            error =
+                error.hint(format!("Read {path:?}: every refused document with its reason and what to do."));
         }
         for reason in account.reasons.keys().filter(|reason| **reason != Reason::StreamRefused).take(3) {
             error = error.hint(format!("{reason}: {}", reason.advice()));
@@ -314,7 +318,22 @@ impl Rewrite<'_> {
         error.hint("Pass --on-refused set-aside to move the other streams and keep these in a side file.")
     }
 
-    fn notices(&self, account: &Account) {
+    fn notices(&self, account: &Account, overlaps: &[PrefixConflict]) {
+        if let Some(first) = overlaps.first().filter(|_| self.options.allow_prefix_tenants) {
+            let more = match overlaps.len() {
+                1 => String::new(),
+                several => format!(" ({} more)", several - 1),
+            };
+            self.ui.notice(
+                NoticeCode::PrefixTenants,
+                format!("Keys can be read two ways, as was allowed: {first}{more}."),
+            );
+        }
+        let replaced = account.owners_replaced;
+        if replaced > 0 {
+            let message = format!("{replaced} documents named another owner, which was replaced.");
+            self.ui.notice(NoticeCode::OwnersReplaced, message);
+        }
         if let Some(unused) = self.tenants.unused_rows().filter(|unused| unused.unused > 0) {
             let lines: Vec<_> = unused.first_lines.iter().map(u64::to_string).collect();
             let message = format!(
@@ -342,6 +361,26 @@ impl Rewrite<'_> {
             self.ui.notice(NoticeCode::OutOfScope, message);
         }
     }
+}
+
+/// Counts the documents of overlapping tenants as refused; each overlap is a finding.
+fn refuse_overlapping(
+    conflicts: &[PrefixConflict],
+    account: &mut Account,
+    findings: &mut Findings,
+) -> Result<()> {
+    let tenants: BTreeSet<_> = conflicts.iter().flat_map(|it| [&it.shorter, &it.longer]).collect();
+    let refused = tenants.iter().filter_map(|tenant| account.tenants.get(*tenant));
+    let refused: u64 = refused.map(|tenant| tenant.documents).sum();
+    if refused > 0 {
+        account.rekeyed = account.rekeyed.saturating_sub(refused);
+        account.refused += refused;
+        *account.reasons.entry(Reason::PrefixTenants).or_default() += refused;
+    }
+    conflicts.iter().try_for_each(|conflict| {
+        let refusal = Refusal::new(Reason::PrefixTenants, format!("{conflict}."));
+        findings.push(Finding { tenant: Some(conflict.longer.clone()), ..Finding::refused(&refusal) })
+    })
 }
 
 fn prefix_refusal(conflicts: &[PrefixConflict]) -> Error {

@@ -127,6 +127,13 @@ codes! {
     }
 }
 
+impl FindingCode {
+    /// Whether such a finding only follows from another one, of the same stream.
+    pub fn follows(self) -> bool {
+        self == Self::Refused(Reason::StreamRefused)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

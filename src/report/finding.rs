@@ -73,12 +73,14 @@ pub struct Findings {
     path: Option<PathBuf>,
     file: Option<BufWriter<NamedTempFile>>,
     account: FindingsAccount,
+    /// The first ones that only follow from others; they give way to these.
+    followers: Vec<Finding>,
 }
 
 impl Findings {
     /// Collects findings; all of them go to `path`, or only the first are kept if it is `None` (dry runs).
     pub fn new(path: Option<PathBuf>) -> Self {
-        Self { path, file: None, account: FindingsAccount::default() }
+        Self { path, file: None, account: FindingsAccount::default(), followers: Vec::new() }
     }
 
     /// Adds one.
@@ -95,8 +97,9 @@ impl Findings {
         }
         self.account.total += 1;
         *self.account.by_code.entry(finding.code).or_default() += 1;
-        if self.account.first.len() < FIRST_FINDINGS {
-            self.account.first.push(finding);
+        let list = if finding.code.follows() { &mut self.followers } else { &mut self.account.first };
+        if list.len() < FIRST_FINDINGS {
+            list.push(finding);
         }
         Ok(())
     }
@@ -113,7 +116,9 @@ impl Findings {
 
     /// Puts the file in its place. Without a finding there is none, and one of an earlier run is removed.
     pub fn finish(self) -> Result<FindingsAccount> {
-        let Self { path, file, mut account } = self;
+        let Self { path, file, mut account, followers } = self;
+        let room = FIRST_FINDINGS.saturating_sub(account.first.len());
+        account.first.extend(followers.into_iter().take(room));
         let Some(path) = path else { return Ok(account) };
         match file {
             Some(file) => {
@@ -138,7 +143,7 @@ pub struct FindingsAccount {
     pub total: u64,
     /// The number per code.
     pub by_code: BTreeMap<FindingCode, u64>,
-    /// The first [`FIRST_FINDINGS`], in the order they were found.
+    /// The first [`FIRST_FINDINGS`], in the order they were found, those that only follow from others last.
     pub first: Vec<Finding>,
     /// The file with all of them.
     pub file: Option<PathBuf>,
@@ -161,6 +166,7 @@ pub(super) fn persist(file: BufWriter<NamedTempFile>, path: &Path) -> Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Reason;
 
     fn missing(number: u64) -> Finding {
         Finding { line: Some(number), ..Finding::new(FindingCode::Missing, "It is not there.") }
@@ -184,6 +190,22 @@ mod tests {
             text.lines().last(),
             Some(r#"{"code":"missing","message":"It is not there.","line":249}"#)
         );
+    }
+
+    #[test]
+    fn causes_come_before_what_follows_from_them() {
+        let refused = |reason, line| Finding {
+            line: Some(line),
+            ..Finding::refused(&Refusal::new(reason, "It is refused."))
+        };
+        let mut findings = Findings::new(None);
+        for line in 0..150 {
+            findings.push(refused(Reason::StreamRefused, line)).unwrap();
+        }
+        findings.push(refused(Reason::Malformed, 150)).unwrap();
+        let account = findings.finish().unwrap();
+        assert_eq!((account.total, account.first.len()), (151, FIRST_FINDINGS));
+        assert_eq!((account.first[0].line, account.first[1].line), (Some(150), Some(0)));
     }
 
     #[test]

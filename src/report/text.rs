@@ -40,16 +40,25 @@ fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {
     ui.heading(&count(account.total, "finding"))?;
     let columns = [("finding", Align::Left), ("document", Align::Left), ("what", Align::Left)];
     let mut table = Table::new(columns);
-    for finding in account.first.iter().take(SHOWN_FINDINGS) {
+    let followers: u64 =
+        account.by_code.iter().filter(|(code, _)| code.follows()).map(|(_, count)| count).sum();
+    // Where the causes are known, what follows from them is counted alone.
+    let shown = account.first.iter().filter(|it| !it.code.follows() || followers == account.total);
+    for finding in shown.take(SHOWN_FINDINGS) {
         table.row([finding.code.code(), &document(finding), &finding.message]);
     }
     ui.table(&table)?;
     let shown = u64::try_from(table.len()).unwrap_or(u64::MAX);
+    let of_these = match followers {
+        0 => String::new(),
+        all if all == account.total => String::new(),
+        some => format!(", {} of them the other documents of refused streams", number(some)),
+    };
     match (account.total.saturating_sub(shown), &account.file) {
         (0, None) => Ok(()),
         (0, Some(file)) => ui.line(&format!("The list is in {}.", file.display())),
-        (more, Some(file)) => ui.line(&format!("{} more are in {}.", number(more), file.display())),
-        (more, None) => ui.line(&format!("{} more are not shown.", number(more))),
+        (more, Some(file)) => ui.line(&format!("{} more are in {}{of_these}.", number(more), file.display())),
+        (more, None) => ui.line(&format!("{} more are not shown{of_these}.", number(more))),
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Account {
     pub samples: BTreeMap<String, Vec<KeySample>>,
     /// Streams whose versions have holes.
     pub streams_with_holes: u64,
+    /// Documents that named another owner, which was replaced.
+    pub owners_replaced: u64,
     /// Streams that are moved.
     pub streams: u64,
 }
@@ -49,6 +51,7 @@ impl Account {
         self.rekeyed += documents - moved.kept;
         self.already_rekeyed += moved.kept;
         self.streams += 1;
+        self.owners_replaced += moved.owners_replaced;
         self.streams_with_holes += u64::from(moved.holes > 0);
         let tenant = match self.tenants.get_mut(&moved.tenant) {
             Some(tenant) => tenant,

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use sha2::{Digest as _, Sha256};
 
@@ -106,11 +107,6 @@ impl DocumentRewriter {
         self.inspector.display_key(&self.tape, line).into_owned()
     }
 
-    /// Whether a term so far was one that the two escapings write differently.
-    pub fn escaping_mattered(&self) -> bool {
-        self.inspector.escaping_mattered()
-    }
-
     /// Describes why the line read last is refused.
     pub fn refuse(&self, line: Line<'_>, refusal: Refusal, readable: bool) -> RefusedDocument {
         let (key, version) = if readable {
@@ -128,6 +124,9 @@ impl DocumentRewriter {
     pub fn write(&mut self, line: &[u8], tenant: &str, out: &mut Output) -> Result<(), Refusal> {
         let order_start = out.order_keys.len();
         let kept = self.carry_over(line, tenant, out)?;
+        if self.inspector.escaping_mattered() && !self.rules.escaping_mattered.load(Relaxed) {
+            self.rules.escaping_mattered.store(true, Relaxed);
+        }
         out.lines.push(b'\n');
         let digest = self.body_digest(line);
         self.store_key.clear();

@@ -1,4 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::output::{StreamId, stream_id};
 use super::suspicion::Suspicion;
@@ -25,6 +27,9 @@ pub struct Rules {
     pub refused_streams: BTreeMap<StreamId, Refusal>,
     /// Streams that an unattributable event of an earlier pass may be missing from.
     pub suspicion: Suspicion,
+    /// Whether a document written by any thread held a term that the two escapings write differently; a pass
+    /// begins with a new one.
+    pub escaping_mattered: Arc<AtomicBool>,
 }
 
 /// What to do with documents that carry a tenant already.
@@ -49,6 +54,7 @@ impl Rules {
             already_rekeyed: AlreadyRekeyed::default(),
             refused_streams: BTreeMap::new(),
             suspicion: Suspicion::default(),
+            escaping_mattered: Arc::default(),
         }
     }
 

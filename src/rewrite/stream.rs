@@ -35,6 +35,7 @@ pub struct OpenStream {
     tenant: Option<String>,
     undecided: bool,
     kept: u64,
+    owners_replaced: u64,
     refused: Vec<RefusedDocument>,
 }
 
@@ -52,6 +53,7 @@ impl OpenStream {
             tenant: None,
             undecided: false,
             kept: 0,
+            owners_replaced: 0,
             refused: Vec::new(),
         }
     }
@@ -84,6 +86,7 @@ impl OpenStream {
             tenant: self.tenant.clone(),
             undecided: false,
             kept: 0,
+            owners_replaced: 0,
             refused: Vec::new(),
         }
     }
@@ -105,6 +108,7 @@ impl OpenStream {
                 last_version: self.last_version,
                 holes: self.versions.holes(),
                 kept: self.kept,
+                owners_replaced: self.owners_replaced,
                 content,
             }),
             _ => Verdict::Refused(self.refused),
@@ -284,7 +288,9 @@ impl StreamRewriter {
         if !self.rules.in_scope(tenant) {
             return Ok(());
         }
-        open.kept += u64::from(self.document.identity().tenant().is_some());
+        let identity = self.document.identity();
+        open.kept += u64::from(identity.tenant().is_some());
+        open.owners_replaced += u64::from(identity.stored_owner.iter().any(|owner| owner != tenant));
         self.document.write(line, tenant, out)
     }
 

@@ -40,6 +40,8 @@ pub struct Moved {
     pub holes: u64,
     /// How many of its documents carried the tenant already.
     pub kept: u64,
+    /// How many of its documents named another owner, which was replaced.
+    pub owners_replaced: u64,
     /// What its documents add to the tenant's content sum.
     pub content: ContentSum,
 }

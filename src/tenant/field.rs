@@ -57,6 +57,11 @@ impl TenantField {
         self.without_json.load(Relaxed)
     }
 
+    /// Forgets the documents counted so far.
+    pub fn begin_pass(&self) {
+        self.without_json.store(0, Relaxed);
+    }
+
     /// Reads the tenant that one document carries, if it carries one: absent and null carry nothing, nor does
     /// what is not JSON. A value that is no string is refused with `field-type`.
     pub fn read<'a>(

@@ -97,6 +97,13 @@ impl TenantResolver {
         self.rule.unused_rows()
     }
 
+    /// Forgets what was counted: the same documents are about to be read again.
+    pub fn begin_pass(&self) {
+        if let TenantRule::Field(field) = &self.rule {
+            field.begin_pass();
+        }
+    }
+
     /// How many documents so far hold something else than JSON where the rule looks for the tenant.
     pub fn documents_without_json(&self) -> u64 {
         self.rule.documents_without_json()

@@ -22,6 +22,7 @@ mod on_mongodb;
 mod overlapping_tenants;
 mod refusals;
 mod regressions;
+mod results;
 mod road;
 mod scene;
 

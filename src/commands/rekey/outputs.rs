@@ -11,18 +11,22 @@ pub(super) struct Outputs {
     pub out: Option<Destination>,
     /// The files that stand beside the lines.
     pub companions: Option<Companions>,
+    /// The list of refused documents.
+    pub refused: Option<PathBuf>,
 }
 
 impl Outputs {
     pub(super) fn of(options: &RekeyOptions) -> Self {
         if options.dry_run {
-            return Self { out: None, companions: None };
+            return Self { out: None, companions: None, refused: None };
         }
         let companions = match &options.out {
             Some(Destination::File(path)) => Some(Companions::of(path)),
             _ => options.manifest.as_deref().map(Companions::beside_manifest),
         };
-        Self { out: options.out.clone(), companions }
+        let beside = || companions.as_ref().map(|files| files.refused.clone());
+        let refused = options.findings.clone().or_else(beside);
+        Self { out: options.out.clone(), companions, refused }
     }
 
     /// Begins the archive and its key map.
@@ -39,7 +43,7 @@ impl Outputs {
 
     /// Begins the list of refused documents.
     pub(super) fn refused(&self) -> Result<Option<ArchiveWriter>> {
-        self.companions.as_ref().map(|files| ArchiveWriter::create(&files.refused)).transpose()
+        self.refused.as_deref().map(ArchiveWriter::create).transpose()
     }
 
     /// The file that the lines go to, if it is one.

@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::Result;
 use crate::commands::legacy_blocks::SORT_BUDGET;
@@ -48,6 +49,7 @@ pub(super) fn build(
         },
         refused_streams: std::collections::BTreeMap::new(),
         suspicion: Suspicion::default(),
+        escaping_mattered: Arc::default(),
     };
     let resolver = TenantResolver::new(rule, known);
     // Of documents it is known at the end alone.

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use super::Rewrite;
+use crate::check::Reason;
 use crate::options::OnRefused;
 use crate::report::{KeySample, RekeyReport};
 use crate::rewrite::Account;
@@ -18,7 +19,10 @@ pub(super) fn report(rewrite: &Rewrite<'_>, account: &Account, preview: Option<P
     RekeyReport {
         dry_run: rewrite.options.dry_run,
         layout: rewrite.rules.layout.name.clone(),
-        escaping: rewrite.escaping().name().to_owned(),
+        escaping: match account.reasons.get(&Reason::EscapingNeeded) {
+            Some(_) => "not stated".to_owned(),
+            None => rewrite.escaping().name().to_owned(),
+        },
         documents: account.documents,
         rekeyed: account.rekeyed,
         already_rekeyed: account.already_rekeyed,

@@ -12,7 +12,7 @@ pub struct RekeyReport {
     pub dry_run: bool,
     /// The layout's full name.
     pub layout: String,
-    /// `raw`, `escaped`, or `unneeded` where no term holds `:` or `%`.
+    /// `raw`, `escaped`, `unneeded` where no term holds `:` or `%`, or `not stated` where one is refused for that.
     pub escaping: String,
     /// Documents of the archive. On the exits 0 and 3 the sum of `rekeyed`, `already_rekeyed`, `out_of_scope` and
     /// `set_aside`.

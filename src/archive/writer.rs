@@ -3,13 +3,17 @@
 use std::io::Write;
 use std::path::Path;
 
+use super::Totals;
 use super::compression::{Compression, Encoder};
 use super::part_file::PartFile;
 use super::spool::Spooler;
 use super::staged::{Kind, Output};
 use super::tally::Tally;
-use super::{CHUNK_BYTES, Totals};
 use crate::{Error, Result};
+
+/// How many bytes are digested and written at once: whole pages, and still in the processor's cache between the
+/// digest and the write.
+const PIECE_BYTES: usize = 128 * 1024;
 
 /// Takes the lines of an archive, key map or list.
 ///
@@ -17,7 +21,7 @@ use crate::{Error, Result};
 pub struct ArchiveWriter {
     target: Target,
     tally: Tally,
-    /// Bytes that wait until they are worth a digest and a write: less than [`CHUNK_BYTES`].
+    /// Bytes that wait until they are worth a digest and a write: less than [`PIECE_BYTES`].
     pending: Vec<u8>,
 }
 
@@ -108,11 +112,11 @@ impl ArchiveWriter {
         Ok(WrittenArchive { totals, output: Output(kind) })
     }
 
-    /// Takes bytes and writes them in pieces of exactly [`CHUNK_BYTES`].
+    /// Takes bytes and writes them in pieces of exactly [`PIECE_BYTES`].
     ///
     /// A write that ends inside a page costs the file system that page twice.
     fn take(&mut self, mut bytes: &[u8]) -> Result<()> {
-        while let Some((piece, rest)) = bytes.split_at_checked(CHUNK_BYTES - self.pending.len()) {
+        while let Some((piece, rest)) = bytes.split_at_checked(PIECE_BYTES - self.pending.len()) {
             bytes = rest;
             if self.pending.is_empty() {
                 self.write(piece)?;

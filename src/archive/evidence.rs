@@ -113,20 +113,23 @@ impl Evidence {
         let whole = whole || self.digest.is_some();
         let unproven = parts.files.iter().zip(&self.own).find(|(_, own)| !whole && own.is_none());
         let layout = self.layout_given || self.manifests().next().is_some();
+        let count = "--expect-documents N, the number of documents that the exporting tool reported";
+        let name = "--layout LAYOUT (events, sagas, a full name or a TOML file)";
         let (path, missing) = match (unproven, parts.files.first()) {
-            (Some((part, _)), _) if layout => (&part.path, "--expect-documents N"),
-            (Some((part, _)), _) => (&part.path, "--layout LAYOUT and --expect-documents N"),
-            (None, Some(part)) if !layout => (&part.path, "--layout LAYOUT"),
+            (Some((part, _)), _) if layout => (&part.path, count.to_owned()),
+            (Some((part, _)), _) => (&part.path, format!("{name} and {count}")),
+            (None, Some(part)) if !layout => (&part.path, name.to_owned()),
             _ => return Ok(()),
         };
         let manifest = Companions::of(path).manifest;
-        let error = Error::usage(format!(
-            "{path:?} has no manifest {:?} that says what it holds and when it is whole",
-            file_name(&manifest)
-        ));
-        Err(error.hint(format!(
-            "Pass {missing}, where LAYOUT is events, sagas, a full name or a TOML file, and N the number of documents that the exporting tool reported."
-        )))
+        let without = match layout {
+            true => "when it is whole",
+            false if unproven.is_none() => "what it holds",
+            false => "what it holds and when it is whole",
+        };
+        let error =
+            Error::usage(format!("{path:?} has no manifest {:?} that says {without}", file_name(&manifest)));
+        Err(error.hint(format!("Pass {missing}.")))
     }
 
     fn refuse_layouts_that_differ(&self) -> Result<()> {

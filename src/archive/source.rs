@@ -114,8 +114,12 @@ impl OpenSource {
             .read_to_end(bytes)
             .map_err(|source| read_error(&self.path, self.compression, source))?;
         self.at_end = read < wanted;
-        if std::mem::take(&mut self.at_start) && bytes.starts_with(BYTE_ORDER_MARK) {
+        let is_first = std::mem::take(&mut self.at_start);
+        if is_first && bytes.starts_with(BYTE_ORDER_MARK) {
             let _ = bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        if is_first {
+            self.refuse_other_json(bytes)?;
         }
         let new = bytes.get(before..).unwrap_or_default();
         if let Some(nul) = memchr(0, new) {
@@ -146,6 +150,20 @@ impl OpenSource {
     /// The number of the line that begins or goes on after `before`, which begins with the next line.
     fn line_after(&self, before: &[u8]) -> u64 {
         self.next_line + memchr_iter(b'\n', before).count() as u64
+    }
+
+    /// Refuses a file whose beginning says that its documents do not stand one a line.
+    fn refuse_other_json(&self, beginning: &[u8]) -> Result<()> {
+        let mut lines = beginning.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let first = lines.by_ref().find(|line| !line.is_empty()).unwrap_or_default();
+        let (what, hint) = if first.starts_with(b"[") {
+            ("is a JSON array", "Export one document a line: mongoexport without --jsonArray, jq -c '.[]'.")
+        } else if first == b"{" {
+            ("is pretty-printed JSON", "Export one document a line: mongoexport without --pretty, jq -c .")
+        } else {
+            return Ok(());
+        };
+        Err(Error::file(format!("{:?} {what}, not one document a line", self.path)).hint(hint))
     }
 
     fn binary(&self, before: &[u8]) -> Error {

@@ -235,7 +235,8 @@ mod tests {
         let dir = export("data");
         let error = ArchiveInput::open(&[dir.path().to_owned()], &OpenOptions::new(dir.path())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
-        assert!(error.hints()[0].starts_with("Pass --layout LAYOUT,"), "{error:?}");
+        let hint = &error.hints()[0];
+        assert!(hint.starts_with("Pass --layout LAYOUT (") && !hint.contains("--expect"), "{error:?}");
     }
 
     #[test]

@@ -24,9 +24,10 @@ such moment.";
 
 const EXAMPLES: &str = "\
 Examples:
-  rekey export --from mongodb://localhost:27017/excalibur --collection events \\
-      --layout events --out events.ndjson.zst
-  rekey export --from dynamodb://eu-west-1 --table Sagas --layout sagas --out sagas.ndjson --max-rcu 500
+  rekey export --from mongodb://localhost:27017/excalibur \\
+      --collection events --layout events --out events.ndjson.zst
+  rekey export --from dynamodb://eu-west-1 --table Sagas --layout sagas \\
+      --out sagas.ndjson --max-rcu 500
   rekey export --from 'embedded:shop.redb?as=firestore' --collection events \\
       --layout events --out - --manifest events.manifest.json | wc -l
 

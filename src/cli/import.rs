@@ -30,14 +30,14 @@ document as new. Where the store shows such a subscriber, or cannot show whether
 
 const EXAMPLES: &str = "\
 Examples:
-  rekey import rekeyed.ndjson --to mongodb://localhost:27017/excalibur --collection events-new \\
-      --create-target --dry-run
-  rekey import rekeyed.ndjson.zst --to dynamodb://eu-west-1 --table Events --max-wcu 1000 \\
-      --subscribers-handled
-  rekey import rekeyed.ndjson --to mongodb://localhost:27017/excalibur --collection events --in-place
+  rekey import rekeyed.ndjson --to mongodb://localhost:27017/excalibur \\
+      --collection events-new --create-target --dry-run
+  rekey import rekeyed.ndjson.zst --to dynamodb://eu-west-1 --table Events \\
+      --max-wcu 1000 --subscribers-handled
+  rekey import rekeyed.ndjson --to mongodb://localhost:27017/excalibur \\
+      --collection events --in-place
 
-Exit codes: 0 all there, 1 conflicts, 3 documents were set aside, 4 the store failed (run again to go
-on), 5 refused before the first write, 130 interrupted (run again to go on).
+Exit codes: 0 all there, 1 conflicts, 3 documents were set aside, 4 the store failed (run again to go on), 5 refused before the first write, 130 interrupted (run again to go on).
 ";
 
 /// The arguments of `import`.

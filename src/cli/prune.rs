@@ -23,12 +23,14 @@ Keep the legacy archive: `rekey restore` puts its documents back.";
 
 const EXAMPLES: &str = "\
 Examples:
-  rekey prune legacy.ndjson --rekeyed rekeyed.ndjson --from dynamodb://eu-west-1 --table Events --dry-run
-  rekey prune legacy.ndjson --rekeyed rekeyed.ndjson --from mongodb://localhost:27017/excalibur \\
-      --collection events --twins-in mongodb://localhost:27017/excalibur --twins-collection events-new
+  rekey prune legacy.ndjson --rekeyed rekeyed.ndjson \\
+      --from dynamodb://eu-west-1 --table Events --dry-run
+  rekey prune legacy.ndjson --rekeyed rekeyed.ndjson \\
+      --from mongodb://localhost:27017/excalibur --collection events \\
+      --twins-in mongodb://localhost:27017/excalibur \\
+      --twins-collection events-new
 
-Exit codes: 0 no legacy document is left, 3 streams were kept, 4 the store failed (run again to go on), 74
-an archive is damaged, cut off or unreadable, 130 interrupted (run again to go on).
+Exit codes: 0 no legacy document is left, 3 streams were kept, 4 the store failed (run again to go on), 74 an archive is damaged, cut off or unreadable, 130 interrupted (run again to go on).
 ";
 
 /// The arguments of `prune`.

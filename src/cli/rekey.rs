@@ -49,21 +49,21 @@ A multi-tenant host prints the tenant of that one scope, or nothing: use --tenan
 const EXAMPLES: &str = "\
 Examples:
   rekey rekey legacy.ndjson --dry-run --single-tenant
-  rekey rekey legacy.ndjson --out rekeyed.ndjson --tenant acme --escaping escaped
-  rekey rekey legacy.ndjson --dry-run --tenant-map tenants.csv --preview preview.csv
-  rekey rekey legacy.ndjson.zst --out rekeyed.ndjson.zst --tenant-field 'metadata#/tenantId' \\
-      --on-refused set-aside
+  rekey rekey legacy.ndjson --out rekeyed.ndjson --tenant acme \\
+      --escaping escaped
+  rekey rekey legacy.ndjson --dry-run --tenant-map tenants.csv \\
+      --preview preview.csv
+  rekey rekey legacy.ndjson.zst --out rekeyed.ndjson.zst \\
+      --tenant-field 'metadata#/tenantId' --on-refused set-aside
   mongoexport --db=excalibur --collection=events --jsonFormat=canonical \\
-      | rekey rekey - --out - --layout mongodb-events --single-tenant > rekeyed.ndjson
+      | rekey rekey - --out - --layout mongodb-events --single-tenant \\
+      > rekeyed.ndjson
 
 With --out - discard the output unless the exit code is 0.
 
-A tenant map is a CSV file with the header key,tenant and the optional columns type and match
-(exact, prefix or regex). The key is the legacy stream key: the aggregate id on MongoDB, type:id
-elsewhere, the bare saga id for sagas.
+A tenant map is a CSV file with the header key,tenant and the optional columns type and match (exact, prefix or regex). The key is the legacy stream key: the aggregate id on MongoDB, type:id elsewhere, the bare saga id for sagas.
 
-Exit codes: 0 rekeyed, 3 some streams were set aside, 5 refused and nothing written, 74 the archive is
-damaged, cut off or unreadable.
+Exit codes: 0 rekeyed, 3 some streams were set aside, 5 refused and nothing written, 74 the archive is damaged, cut off or unreadable.
 ";
 
 const CHECKS: &str = "Keys and checks";

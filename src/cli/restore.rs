@@ -20,13 +20,12 @@ it stopped. The rekeyed documents stay; on MongoDB, whose events keep their _id,
 
 const EXAMPLES: &str = "\
 Examples:
-  rekey restore legacy.ndjson.zst --to mongodb://localhost:27017/excalibur --collection events-old \\
-      --create-target
-  rekey restore legacy.ndjson --to cosmosdb://shop.documents.azure.com/excalibur --container events \\
-      --dry-run
+  rekey restore legacy.ndjson.zst --to mongodb://localhost:27017/excalibur \\
+      --collection events-old --create-target
+  rekey restore legacy.ndjson --container events --dry-run \\
+      --to cosmosdb://shop.documents.azure.com/excalibur
 
-Exit codes: 0 all there, 1 conflicts, 4 the store failed (run again to go on), 5 refused before the first
-write, 130 interrupted (run again to go on).
+Exit codes: 0 all there, 1 conflicts, 4 the store failed (run again to go on), 5 refused before the first write, 130 interrupted (run again to go on).
 ";
 
 /// The arguments of `restore`.

@@ -26,11 +26,12 @@ collection of its own, every legacy document is a finding.";
 
 const EXAMPLES: &str = "\
 Examples:
-  rekey verify rekeyed.ndjson --against mongodb://localhost:27017/excalibur --collection events-new \\
-      --legacy legacy.ndjson
-  rekey verify rekeyed.ndjson.manifest.json --against dynamodb://eu-west-1 --table Events --pruned \\
-      --output json
-  rekey verify acme.ndjson others.ndjson --against 'embedded:shop.redb?as=cosmosdb' --container events
+  rekey verify rekeyed.ndjson --against mongodb://localhost:27017/excalibur \\
+      --collection events-new --legacy legacy.ndjson
+  rekey verify rekeyed.ndjson.manifest.json --against dynamodb://eu-west-1 \\
+      --table Events --pruned --output json
+  rekey verify acme.ndjson others.ndjson --container events \\
+      --against 'embedded:shop.redb?as=cosmosdb'
 
 Exit codes: 0 match, 1 mismatch, 4 the store failed, 74 an archive is damaged, cut off or unreadable.
 ";

@@ -220,10 +220,12 @@ impl Verification<'_> {
         }
         let escaping = self.expectation.escaping.unwrap_or(Escaping::Raw);
         let mut differs = |stream: &SampledStream, documents: u64| {
-            let message = format!(
-                "The framework's own read gives {documents} documents, or other ones, where {} must be.",
-                stream.documents
-            );
+            let expected = stream.documents;
+            let message = if documents == expected {
+                format!("The framework's own read gives other documents than the {expected} of the stream.")
+            } else {
+                format!("The framework's own read gives {documents} documents where {expected} must be.")
+            };
             findings.push(Finding {
                 key: Some(stream.shown.clone()),
                 tenant: Some(names.name(stream.tenant).to_owned()),

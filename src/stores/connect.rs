@@ -102,6 +102,8 @@ async fn embedded(
     store: &StoreOptions,
     access: Access,
 ) -> Result<EmbeddedCollection> {
+    EmbeddedCollection::check_name(address.stands_for(), &store.collection)
+        .map_err(|error| Error::from(error).hint("Choose another name."))?;
     EmbeddedCollection::open(address, &store.collection, access).await.map_err(|error| {
         let error = Error::from(error);
         match access {

@@ -71,8 +71,7 @@ impl EmbeddedCollection {
     /// [`StoreErrorKind::Transient`] if another process has it open.
     pub async fn open(address: &EmbeddedAddress, collection: &str, access: Access) -> StoreResult<Self> {
         let kind = address.stands_for();
-        rules::check_name(kind, collection)
-            .map_err(|message| StoreError::new(StoreErrorKind::NotFound, message))?;
+        Self::check_name(kind, collection)?;
         let opened = address.clone();
         let file = blocking(move || StoreFile::open(&opened, access)).await?;
         let path = address.file().display();
@@ -90,6 +89,13 @@ impl EmbeddedCollection {
             key_fields: OnceLock::new(),
         };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Checks the name of a collection.
+    ///
+    /// Errors: [`StoreErrorKind::NotFound`] if the store allows no such name.
+    pub fn check_name(kind: StoreKind, name: &str) -> StoreResult<()> {
+        rules::check_name(kind, name).map_err(|message| StoreError::new(StoreErrorKind::NotFound, message))
     }
 
     async fn blocking<T: Send + 'static>(&self, work: impl FnOnce(&Shared) -> T + Send + 'static) -> T {

@@ -1,5 +1,6 @@
 //! What a store reports when a call fails.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The result of a store call.
@@ -45,7 +46,7 @@ pub struct StoreError {
     pub message: String,
     /// The store's own error.
     #[source]
-    pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl StoreError {
@@ -54,16 +55,16 @@ impl StoreError {
         Self { kind, message: message.into(), source: None }
     }
 
-    /// The same error once more, without its cause: a batch fails for each of its documents.
+    /// The same error once more: a batch fails for each of its documents.
     #[must_use]
     pub fn duplicate(&self) -> Self {
-        Self::new(self.kind, self.message.clone())
+        Self { kind: self.kind, message: self.message.clone(), source: self.source.clone() }
     }
 
     /// Adds the store's own error as the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
-        self.source = Some(Box::new(source));
+        self.source = Some(Arc::new(source));
         self
     }
 }
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(crate::Error::from(denied).kind().exit_code(), 4);
         let full = StoreError::new(StoreErrorKind::File, "Cannot write \"a.redb\"")
             .with_source(std::io::Error::other("no space left"));
-        let error = crate::Error::from(full);
+        let error = crate::Error::from(full.duplicate());
         assert_eq!(error.kind().exit_code(), 74);
         assert_eq!(error.messages(), ["Cannot write \"a.redb\"", "no space left"]);
     }

@@ -15,6 +15,7 @@ mod generated;
 mod hostile;
 mod import_refusals;
 mod kill;
+mod messages;
 #[cfg(feature = "dynamodb")]
 mod on_dynamodb;
 #[cfg(feature = "mongodb")]

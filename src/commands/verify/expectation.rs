@@ -1,4 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::archive::{ArchiveInput, Companions, KeyMapReader, Manifest, TenantAccount};
@@ -194,6 +196,17 @@ fn list(tenants: BTreeSet<&String>) -> String {
     if more > 0 { format!("{names} and {more} more") } else { names }
 }
 
+/// Whether a file is a manifest, whatever it is called: an archive's lines do not begin so.
 fn is_manifest(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".manifest.json"))
+    if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".manifest.json")) {
+        return true;
+    }
+    let mut beginning = [0; 64];
+    // A pipe must not lose what is read here; what cannot be opened is no manifest, and an error later.
+    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let read = is_file.then(|| File::open(path).and_then(|mut file| file.read(&mut beginning)));
+    let Some(Ok(read)) = read else { return false };
+    let compact: Vec<u8> =
+        beginning.iter().take(read).copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    compact.starts_with(b"{\"format\":")
 }

@@ -76,7 +76,13 @@ pub(super) fn check_name(kind: StoreKind, name: &str) -> Result<(), String> {
         StoreKind::CosmosDb => (1..=255).contains(&name.len()) && !name.contains(['/', '\\', '?', '#']),
     };
     let noun = collection_noun(kind);
-    if valid { Ok(()) } else { Err(format!("{name:?} is no valid name of a {} {noun}", kind.title())) }
+    let rule = match kind {
+        StoreKind::MongoDb => "not empty, without $ and not begun with system.",
+        StoreKind::DynamoDb => "3 to 255 letters, digits, _, - and .",
+        StoreKind::Firestore => "an odd number of parts, none of them empty, with / between them",
+        StoreKind::CosmosDb => "1 to 255 characters without / \\ ? #",
+    };
+    if valid { Ok(()) } else { Err(format!("{name:?} is no name of a {} {noun}: {rule}", kind.title())) }
 }
 
 /// Checks a store key against the store's limits and gives its ordered form, under which the document lies.

@@ -7,8 +7,12 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use md5::{Digest as _, Md5};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -56,6 +60,9 @@ struct Summary {
 struct FileEntry {
     item_count: u64,
     data_file_s3_key: String,
+    /// Base64 of the MD5 digest of the data file as it was exported.
+    #[serde(default)]
+    md5_checksum: Option<String>,
 }
 
 /// The folder with the manifests, if `folder` is an export or the `data` folder of one.
@@ -108,7 +115,7 @@ fn data_files(folder: &Path) -> Result<Vec<DataFile>> {
     let text = read(&list)?;
     let mut files = Vec::new();
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
-        let FileEntry { item_count, data_file_s3_key: key } = parse(line, &list)?;
+        let FileEntry { item_count, data_file_s3_key: key, md5_checksum } = parse(line, &list)?;
         let name = key.rsplit('/').next().unwrap_or_default();
         if matches!(name, "" | "." | "..") || name.contains('\\') {
             return Err(Error::file(format!("{list:?} is damaged: {key:?} names no file")));
@@ -119,6 +126,10 @@ fn data_files(folder: &Path) -> Result<Vec<DataFile>> {
             ))
             .hint("Copy the whole export, with every data file.")
         })?;
+        // The digest is of the file as the service named it; an unpacked one is checked by its count alone.
+        if let Some(expected) = md5_checksum.filter(|_| path.ends_with(name)) {
+            check_digest(&path, &expected)?;
+        }
         files.push(DataFile { path, documents: item_count });
     }
     files.sort_by(|a, b| a.path.file_name().cmp(&b.path.file_name()));
@@ -126,6 +137,26 @@ fn data_files(folder: &Path) -> Result<Vec<DataFile>> {
         return Err(Error::file(format!("{list:?} is damaged: it names {:?} twice", file.path)));
     }
     Ok(files)
+}
+
+fn check_digest(path: &Path, expected: &str) -> Result<()> {
+    let unreadable = |source| Error::io("read the data file", path, source);
+    let mut file = BufReader::with_capacity(1 << 16, fs::File::open(path).map_err(unreadable)?);
+    let mut digest = Md5::new();
+    loop {
+        let bytes = file.fill_buf().map_err(unreadable)?;
+        if bytes.is_empty() {
+            break;
+        }
+        digest.update(bytes);
+        let read = bytes.len();
+        file.consume(read);
+    }
+    if STANDARD.encode(digest.finalize()) == expected {
+        return Ok(());
+    }
+    Err(Error::file(format!("{path:?} is damaged: its digest is another than {FILES} says"))
+        .hint("Copy the export again."))
 }
 
 /// The data file as the service named it, or unpacked.
@@ -188,9 +219,11 @@ mod tests {
         let mut list = Vec::new();
         for (name, items) in [("b.json", 2), ("a.json", 1), ("c.json", 0)] {
             let key = format!("AWSDynamoDB/1/data/{name}");
-            let line = json!({"itemCount": items, "md5Checksum": "x", "etag": "y", "dataFileS3Key": key});
+            let lines = "{\"Item\":{}}\n".repeat(items);
+            let digest = STANDARD.encode(Md5::digest(&lines));
+            let line = json!({"itemCount": items, "md5Checksum": digest, "etag": "y", "dataFileS3Key": key});
             list.push(line.to_string());
-            fs::write(dir.path().join(prefix).join(name), "{\"Item\":{}}\n".repeat(items)).unwrap();
+            fs::write(dir.path().join(prefix).join(name), lines).unwrap();
         }
         fs::write(dir.path().join(FILES), list.join("\n")).unwrap();
         dir
@@ -246,6 +279,16 @@ mod tests {
             fs::write(dir.join("data/c.json"), "{\"Item\":{}}\n").unwrap();
         });
         assert_eq!(kind, ErrorKind::File);
+    }
+
+    #[test]
+    fn a_data_file_with_other_bytes_is_a_file_error_unless_it_was_unpacked() {
+        let other = "{\"Item\":{\"a\":{\"S\":\"x\"}}}\n";
+        assert_eq!(kind_after(|dir| fs::write(dir.join("data/a.json"), other).unwrap()), ErrorKind::File);
+        let dir = export("data");
+        edit(dir.path().join(FILES), "1/data/a.json", "1/data/a.json.gz");
+        fs::write(dir.path().join("data/a.json"), other).unwrap();
+        assert_eq!(open(dir.path(), dir.path()).unwrap().line_reader().finish().unwrap().documents, 3);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! ```
 
 mod batch;
+mod capacity;
 mod plan;
 mod preflight;
 mod result;

@@ -124,6 +124,10 @@ codes! {
         Resumed = "resumed",
         /// A sample of streams was read the way the framework reads them, not all.
         Sampled = "sampled",
+        /// What the writes will take of the store's capacity.
+        Capacity = "capacity",
+        /// The collection that was made lacks something that the source has.
+        NotCopied = "not-copied",
     }
 }
 

@@ -62,7 +62,7 @@ pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReade
             return Err(without_adapter(&store.address));
         }
     };
-    Ok(Box::new(Retry::new(reader, RetryPolicy::default())))
+    Ok(Box::new(Retry::new(reader, retry_policy())))
 }
 
 /// Opens a collection for reading and writing. With `create` a place that does not exist is made (the file
@@ -94,7 +94,7 @@ pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collecti
         Some(rate) => Box::new(Throttle::new(opened, rate)) as Box<dyn Collection>,
         None => opened,
     };
-    Ok(Box::new(Retry::new(throttled, RetryPolicy::default())))
+    Ok(Box::new(Retry::new(throttled, retry_policy())))
 }
 
 async fn embedded(
@@ -112,6 +112,18 @@ async fn embedded(
             Access::Write | Access::Create => error.hint("Pass --create-target to make the file."),
         }
     })
+}
+
+/// How long a store may take; a test of a store that takes nothing does not wait for minutes.
+fn retry_policy() -> RetryPolicy {
+    let policy = RetryPolicy::default();
+    #[cfg(feature = "faults")]
+    if let Some(allowance) =
+        std::env::var("REKEY_FAULTS_ALLOWANCE_MS").ok().and_then(|text| text.parse().ok())
+    {
+        return RetryPolicy { allowance: std::time::Duration::from_millis(allowance), ..policy };
+    }
+    policy
 }
 
 /// An adapter puts an arm of its own into the two matches above, behind its cargo feature.

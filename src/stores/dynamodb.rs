@@ -19,9 +19,11 @@ mod table;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::TableDescription;
 
 use self::error::{Effect, store_error};
 use self::table::Table;
@@ -34,6 +36,10 @@ use super::{
 };
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::{Error, Result};
+
+/// How often the first request is sent, and the first pause between two; each further one is twice as long.
+const FIRST_ATTEMPTS: u32 = 6;
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// One table. Clones share the connection and the capacity.
 #[derive(Clone)]
@@ -49,19 +55,10 @@ impl DynamoDbCollection {
     pub async fn open(address: &DynamoDbAddress, table: &str, rates: Rates) -> Result<Self> {
         check_name(table)?;
         let connect::Connection { client, place } = connect::connect(address).await?;
-        // The first request tells early whether the service can be reached, and whose account it is.
-        let account = match client.describe_table().table_name(table).send().await {
-            Ok(answer) => answer.table.and_then(|table| describe::account(table.table_arn()?)),
-            Err(error) => {
-                if let Some(error) = connect::credentials_error(&error) {
-                    return Err(error);
-                }
-                let error = store_error("DescribeTable", Effect::Reads, &error);
-                if error.kind != StoreErrorKind::NotFound {
-                    return Err(cannot_open(error, &place, table));
-                }
-                None
-            }
+        let account = match first_request(&client, table).await {
+            Ok(description) => description.and_then(|table| describe::account(table.table_arn()?)),
+            Err(FirstFailure::Credentials(error)) => return Err(error),
+            Err(FirstFailure::Store(error)) => return Err(cannot_open(error, &place, table)),
         };
         let account = account.map(|account| format!(", account {account}")).unwrap_or_default();
         Ok(Self::new(client, table, &format!("{place}{account}"), rates))
@@ -72,6 +69,40 @@ impl DynamoDbCollection {
         let location = format!("{place}, table {table:?}");
         Self { table: Arc::new(Table::new(client, table.to_owned(), location, rates)) }
     }
+}
+
+/// Why nothing can be asked.
+enum FirstFailure {
+    Credentials(Error),
+    Store(StoreError),
+}
+
+/// Tells early whether the service can be reached, and what the table is, if it is there. Only an answer that
+/// turns the request down for the moment is asked for again: what cannot be reached is not waited for.
+async fn first_request(
+    client: &Client,
+    table: &str,
+) -> std::result::Result<Option<TableDescription>, FirstFailure> {
+    let mut pause = FIRST_PAUSE;
+    for attempt in 1.. {
+        let error = match client.describe_table().table_name(table).send().await {
+            Ok(answer) => return Ok(answer.table),
+            Err(error) => error,
+        };
+        if let Some(error) = connect::credentials_error(&error) {
+            return Err(FirstFailure::Credentials(error));
+        }
+        let answered = error.as_service_error().is_some();
+        let error = store_error("DescribeTable", Effect::Reads, &error);
+        match error.kind {
+            StoreErrorKind::NotFound => break,
+            kind if answered && kind.is_retryable() && attempt < FIRST_ATTEMPTS => {}
+            _ => return Err(FirstFailure::Store(error)),
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+    Ok(None)
 }
 
 fn check_name(table: &str) -> Result<()> {

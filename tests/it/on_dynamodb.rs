@@ -3,6 +3,12 @@
 //! scripts/servers/dynamodb.sh starts them and names their addresses.
 
 mod adapter;
+mod capacity;
+mod faults;
 mod items;
+mod kill;
+mod proxy;
 mod road;
 mod server;
+mod settings;
+mod side_effects;

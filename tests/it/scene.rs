@@ -61,6 +61,14 @@ impl Scene {
         Self { server: Some(server), ..Self::new(store) }
     }
 
+    /// Reaches the server by another address from now on.
+    #[cfg(feature = "dynamodb")]
+    pub fn lead_to(&mut self, address: String) {
+        if let Some(server) = &mut self.server {
+            server.address = address;
+        }
+    }
+
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

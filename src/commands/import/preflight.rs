@@ -21,6 +21,8 @@ pub(super) struct Checked {
     pub refused: u64,
     /// Reason → those documents.
     pub reasons: BTreeMap<Reason, u64>,
+    /// Whether two neighbours in a sorted archive have one key.
+    pub repeats_keys: bool,
     /// Their streams, which are set aside whole.
     refused_streams: BTreeSet<StreamId>,
     /// Streams that those may be missing from of which nobody can tell the stream.
@@ -60,6 +62,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSi
             if sorted && document.key < last_key {
                 return Err(crate::rewrite::out_of_order(line.number));
             }
+            checked.repeats_keys |= document.key == last_key;
             std::mem::swap(&mut last_key, &mut document.key);
         }
         task.add(chunk.len() as u64, chunk.bytes() as u64);

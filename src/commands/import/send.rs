@@ -6,6 +6,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use super::batch::{WriteBatches, Writes};
+use super::capacity::WriteUnits;
 use super::preflight::Checked;
 use super::target::Target;
 use super::{Job, Plan};
@@ -57,13 +58,24 @@ pub(super) async fn send(
             })?;
         }
     }
-    let sender = Sender { job, plan, target, in_empty: target.was_empty && !resumed };
+    // The faster call replaces: of two documents with one key the second would take the first one's place.
+    let in_empty = target.was_empty && !resumed && plan.input.is_sorted() && !checked.repeats_keys;
+    let sender = Sender { job, plan, target, in_empty };
     let task =
         ui.progress().start(if job.dry_run { "comparing" } else { "writing" }, Some(checked.documents));
-    let mut run =
-        Run { sender: &sender, journal: &mut journal, tally: Tally::default(), findings, task: &*task };
+    let mut run = Run {
+        sender: &sender,
+        journal: &mut journal,
+        tally: Tally::default(),
+        units: WriteUnits::default(),
+        findings,
+        task: &*task,
+    };
     run.all(checked, &done, stop).await?;
     let mut tally = run.tally;
+    if job.dry_run {
+        run.units.notice(job, target, ui);
+    }
     if let Some(journal) = journal {
         tally = *journal.tally();
         journal.finish()?;
@@ -206,6 +218,7 @@ struct Run<'a> {
     sender: &'a Sender<'a>,
     journal: &'a mut Option<Journal>,
     tally: Tally,
+    units: WriteUnits,
     findings: &'a mut Findings,
     task: &'a dyn ProgressTask,
 }
@@ -276,6 +289,9 @@ impl Run<'_> {
             }
         }
         self.tally.add(&tally);
+        if self.sender.job.dry_run {
+            self.units.add(self.sender.plan.layout.store, &batch.lines);
+        }
         self.task.add(range.end - range.start, batch.lines.bytes() as u64);
         match &mut *self.journal {
             Some(journal) => {

@@ -1,11 +1,12 @@
 use super::{Job, Plan, What};
 use crate::commands::store::{describe, notice_time_to_live, same_names};
+use crate::document::StoreKind;
 use crate::layout::Layout;
 use crate::report::{Finding, FindingCode, NoticeCode};
 use crate::stores::connect;
 use crate::stores::dry_run::DryRun;
 use crate::stores::lookup::is_empty;
-use crate::stores::{Collection, Description, StoreErrorKind, Subscribers};
+use crate::stores::{Collection, Description, Index, StoreErrorKind, Subscribers, collection_noun};
 use crate::ui::Ui;
 use crate::{Error, Result};
 
@@ -47,7 +48,7 @@ async fn open_for_writing(job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
     let collection = connect::open(&job.to, job.create_target).await?;
     if job.create_target {
         match collection.create_collection(&plan.layout.collection_spec()).await {
-            Ok(()) => {}
+            Ok(()) => notice_not_copied(plan, ui),
             Err(error) if error.kind == StoreErrorKind::AlreadyExists => {}
             Err(error) => return Err(error.into()),
         }
@@ -148,6 +149,34 @@ fn check_subscribers(job: &Job, target: &Description, ui: &Ui) -> Result<()> {
     }
     Err(Error::refused(format!("{message}; nothing was written"))
         .hint("Stop the subscribers or make them skip what is imported, then pass --subscribers-handled."))
+}
+
+/// Says what of the source a collection that was just made does not have.
+fn notice_not_copied(plan: &Plan, ui: &Ui) {
+    let Some(source) = plan.manifest().and_then(|manifest| manifest.source.as_ref()) else { return };
+    // Firestore makes nothing; MongoDB's index on _id is always there.
+    if source.store == StoreKind::Firestore {
+        return;
+    }
+    let spec = plan.layout.collection_spec();
+    let is_made =
+        |index: &Index| spec.indexes.iter().any(|it| it.fields == index.fields) || index.fields == ["_id"];
+    let indexes = source.indexes.iter().filter(|index| !is_made(index));
+    let mut lacking: Vec<String> = indexes.map(|index| format!("the index {}", index.name)).collect();
+    if source.time_to_live.is_some() {
+        lacking.push("the time to live".to_owned());
+    }
+    if source.subscribers == Subscribers::Present {
+        lacking.push("the stream of changes".to_owned());
+    }
+    if !lacking.is_empty() {
+        let message = format!(
+            "The new {} does not have {} of the source.",
+            collection_noun(source.store),
+            lacking.join(", ")
+        );
+        ui.notice(NoticeCode::NotCopied, message);
+    }
 }
 
 /// A missing unique index is a finding, since the framework relies on it; a missing ordinary one a notice.

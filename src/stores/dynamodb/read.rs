@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
 
@@ -10,18 +9,12 @@ use super::error::{Effect, store_error};
 use super::item::{Item, line_of, write_item};
 use super::position::{next_key, read_position, write_position};
 use super::schema::places;
-use super::table::{Table, side_by_side, units, units_of_all};
+use super::table::{Patience, Table, side_by_side, units, units_of_all};
 use crate::document::{Lines, StoreKey};
 use crate::stores::{FrameworkQuery, Page, Position, StoreError, StoreErrorKind, StoreResult};
 
 /// The most keys of one call.
 const KEYS: usize = 100;
-/// How often a call that gives nothing is sent again at once; then it fails, and is sent again later.
-const IDLE_ROUNDS: u32 = 5;
-/// How long the first and the longest pause between two rounds are.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
 /// Reads documents by key; the answer has the keys' order.
 pub(super) async fn by_keys(table: &Arc<Table>, keys: &[StoreKey]) -> StoreResult<Vec<Option<Box<[u8]>>>> {
     let mut found: Vec<Option<Box<[u8]>>> = keys.iter().map(|_| None).collect();
@@ -51,7 +44,7 @@ pub(super) async fn by_keys(table: &Arc<Table>, keys: &[StoreKey]) -> StoreResul
 /// where it leaves all of them again and again.
 async fn get_all(table: &Table, mut keys: Vec<Item>) -> StoreResult<Vec<Item>> {
     let mut items = Vec::with_capacity(keys.len());
-    let (mut idle, mut pause) = (0, FIRST_PAUSE);
+    let mut patience = Patience::new();
     while !keys.is_empty() {
         let before = keys.len();
         let failure = match get(table, keys.clone()).await {
@@ -63,22 +56,14 @@ async fn get_all(table: &Table, mut keys: Vec<Item>) -> StoreResult<Vec<Item>> {
                     "DynamoDB left all keys of BatchGetItem for later",
                 )
             }
-            Err(error) if error.kind.is_retryable() => error,
-            Err(error) => return Err(error),
+            Err(error) => error,
         };
-        if keys.is_empty() {
-            break;
-        }
         if keys.len() < before {
-            (idle, pause) = (0, FIRST_PAUSE);
-        } else {
-            idle += 1;
-            if idle > IDLE_ROUNDS {
-                return Err(failure);
-            }
+            patience.progress();
         }
-        tokio::time::sleep(pause).await;
-        pause = LONGEST_PAUSE.min(pause * 2);
+        if !keys.is_empty() {
+            patience.pause(failure).await?;
+        }
     }
     Ok(items)
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{Effect, store_error};
 use super::item::{Item, write_item};
 use super::position::{foreign, next_key, read_position, write_position};
-use super::table::{Table, side_by_side, units};
+use super::table::{Patience, Table, side_by_side, units};
 use crate::document::Lines;
 use crate::stores::{LegacyProbe, Page, Position, ScanPart, StoreResult};
 
@@ -88,9 +88,10 @@ pub(super) async fn probe(table: &Arc<Table>, probe: &LegacyProbe) -> StoreResul
 async fn probe_segment(table: &Table, segment: Segment, probe: &LegacyProbe) -> StoreResult<Vec<String>> {
     let mut found: Vec<String> = Vec::new();
     let mut from = None;
+    let mut patience = Patience::new();
     loop {
         let limit = table.reads.page(usize::MAX);
-        let mut request = segment_scan(table, segment, from)
+        let mut request = segment_scan(table, segment, from.clone())
             .projection_expression("#key")
             .expression_attribute_names("#key", &probe.field)
             .expression_attribute_values(":rekeyed", AttributeValue::S(probe.rekeyed_prefix.clone()));
@@ -102,7 +103,14 @@ async fn probe_segment(table: &Table, segment: Segment, probe: &LegacyProbe) -> 
                 .expression_attribute_values(":within", AttributeValue::S(probe.within.clone()))
         };
         request = request.set_limit(i32::try_from(limit).ok());
-        let answer = send(table, request, limit.min(1_000)).await?;
+        let answer = match send(table, request, limit.min(1_000)).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                patience.pause(error).await?;
+                continue;
+            }
+        };
+        patience.progress();
         for item in answer.items() {
             if let Some(AttributeValue::S(value)) = item.get(&probe.field)
                 && probe.offends(value)

@@ -1,6 +1,7 @@
 //! What every request to a table needs: the client, the key, the requests in flight and the capacity.
 
 use std::future::Future;
+use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, TableDescription};
@@ -93,6 +94,43 @@ impl Table {
     pub(super) async fn schema(&self) -> StoreResult<&KeySchema> {
         let ask = || async { KeySchema::of(&self.description().await?) };
         self.schema.get_or_try_init(ask).await
+    }
+}
+
+/// How often one of several requests that make a whole is sent again before the whole fails, to begin anew later.
+const IDLE_ROUNDS: u32 = 5;
+/// The first and the longest pause between two rounds.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The pauses of a request that is one of several: where each fifth is turned down, a whole that begins anew at
+/// every refusal would never end.
+pub(super) struct Patience {
+    idle: u32,
+    pause: Duration,
+}
+
+impl Patience {
+    pub(super) fn new() -> Self {
+        Self { idle: 0, pause: FIRST_PAUSE }
+    }
+
+    /// Notes that the service did something.
+    pub(super) fn progress(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Waits before the next round.
+    ///
+    /// Errors: `failure`, if it is none that passes, or has not passed for too long.
+    pub(super) async fn pause(&mut self, failure: StoreError) -> StoreResult<()> {
+        self.idle += 1;
+        if self.idle > IDLE_ROUNDS || !failure.kind.is_retryable() {
+            return Err(failure);
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause = LONGEST_PAUSE.min(self.pause * 2);
+        Ok(())
     }
 }
 

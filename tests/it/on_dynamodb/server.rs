@@ -54,12 +54,14 @@ pub fn client(endpoint: &str) -> Client {
 
 /// A scene whose tables are behind an endpoint.
 pub fn scene_at(endpoint: &str) -> Scene {
-    let server = scene::Server {
-        address: format!("dynamodb://{REGION}?endpoint={endpoint}"),
-        environment: environment(),
-        prefix: fresh_name("t"),
-    };
+    let server =
+        scene::Server { address: address(endpoint), environment: environment(), prefix: fresh_name("t") };
     Scene::on(StoreKind::DynamoDb, server)
+}
+
+/// An endpoint as `--from` and `--to` take it.
+pub fn address(endpoint: &str) -> String {
+    format!("dynamodb://{REGION}?endpoint={endpoint}")
 }
 
 /// Credentials, and nothing of whoever runs the tests.

@@ -1,0 +1,130 @@
+//! Killed at any moment and run again, a command ends where an uninterrupted run ends.
+//!
+//! `REKEY_DYNAMODB_KILLS` sets how often each command is killed.
+
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::road::events;
+use super::server::{Server, items, scene_at, wait};
+use crate::generated::Random;
+use crate::scene::{Scene, size};
+
+fn kills() -> usize {
+    size("REKEY_DYNAMODB_KILLS", 2)
+}
+
+/// A scene whose archives are ready.
+fn prepared() -> (Scene, usize) {
+    let scene = scene_at(&Server::Dynoxide.endpoint());
+    let generated = events();
+    scene.seed(&generated, "shop.db", "shop");
+    let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
+    let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
+    (scene, generated.lines.len())
+}
+
+fn timed(scene: &Scene, arguments: &[&str]) -> (Value, Duration) {
+    let started = Instant::now();
+    (scene.done(arguments), started.elapsed())
+}
+
+/// Kills a run of a command at a random moment and runs it again; whether the first run was still under way.
+fn killed_and_run_again(
+    scene: &Scene,
+    arguments: &[&str],
+    whole: Duration,
+    random: &mut Random,
+) -> (Value, bool) {
+    let mut child = scene.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    sleep(whole * u32::try_from(random.below(1000)).unwrap() / 1000);
+    child.kill().unwrap();
+    let was_running = child.wait().unwrap().code().is_none();
+    (scene.done(arguments), was_running)
+}
+
+fn adds_up(result: &Value, outcomes: [&str; 2], count: usize) {
+    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
+    assert_eq!(sum, count as u64, "{result}");
+}
+
+fn report(what: &str, hits: usize, whole: Duration) {
+    assert!(hits > 0, "no run of {what} was killed before it ended");
+    println!("{what}: killed {hits} times within {whole:?} and run again, the same end state");
+}
+
+#[test]
+fn an_export_that_was_killed() {
+    let (scene, count) = prepared();
+    let (from, table) = (scene.address("shop.db"), scene.collection("shop.db", "shop"));
+    let export =
+        ["export", "--from", &from, "--collection", &table, "--layout", "events", "--out", "again.ndjson"];
+    let (_, whole) = timed(&scene, &export);
+    let (mut random, mut hits) = (Random(4), 0);
+    while hits < kills() {
+        std::fs::remove_file(scene.path("again.ndjson")).unwrap();
+        let (result, hit) = killed_and_run_again(&scene, &export, whole, &mut random);
+        hits += usize::from(hit);
+        assert_eq!(result["documents"], count);
+        assert!(scene.read("again.ndjson") == scene.read("legacy.ndjson"));
+    }
+    report("export", hits, whole);
+}
+
+#[test]
+fn an_import_that_was_killed() {
+    let (scene, count) = prepared();
+    let client = Server::Dynoxide.client();
+    let to = scene.address("moved.db");
+    let command = |name: &str| {
+        let table = scene.collection("moved.db", name);
+        ["import", "rekeyed.ndjson", "--to", &to, "--collection", &table, "--create-target"]
+            .map(str::to_owned)
+    };
+    let first = command("whole");
+    let (_, whole) = timed(&scene, &first.each_ref().map(String::as_str));
+    let expected = wait(items(&client, &first[5]));
+    let (mut random, mut hits, mut runs) = (Random(5), 0, 0);
+    while hits < kills() {
+        runs += 1;
+        let command = command(&format!("killed-{runs}"));
+        let (result, hit) =
+            killed_and_run_again(&scene, &command.each_ref().map(String::as_str), whole, &mut random);
+        hits += usize::from(hit);
+        adds_up(&result, ["written", "identical"], count);
+        assert!(wait(items(&client, &command[5])) == expected);
+    }
+    report("import", hits, whole);
+}
+
+#[test]
+fn a_prune_that_was_killed() {
+    let (scene, count) = prepared();
+    let client = Server::Dynoxide.client();
+    let generated = events();
+    let prune = |name: &str| {
+        scene.put(&generated.lines, "events", "shop.db", name);
+        let _ = scene.import("rekeyed.ndjson", "shop.db", name, &[]);
+        let (from, table) = (scene.address("shop.db"), scene.collection("shop.db", name));
+        ["prune", "legacy.ndjson", "--rekeyed", "rekeyed.ndjson", "--from", &from, "--collection", &table]
+            .map(str::to_owned)
+    };
+    let first = prune("whole");
+    let (_, whole) = timed(&scene, &first.each_ref().map(String::as_str));
+    let expected = wait(items(&client, &first[7]));
+    assert_eq!(expected.len(), count);
+    let (mut random, mut hits, mut runs) = (Random(6), 0, 0);
+    while hits < kills() {
+        runs += 1;
+        let command = prune(&format!("killed-{runs}"));
+        let (result, hit) =
+            killed_and_run_again(&scene, &command.each_ref().map(String::as_str), whole, &mut random);
+        hits += usize::from(hit);
+        adds_up(&result, ["deleted", "gone"], count);
+        assert!(wait(items(&client, &command[7])) == expected);
+    }
+    report("prune", hits, whole);
+}

@@ -40,6 +40,7 @@ mod parts;
 mod source;
 mod spool;
 mod staged;
+mod stoppable;
 mod tally;
 mod vendor;
 mod write_behind;

@@ -33,6 +33,7 @@ impl StopSignal {
         let stop = Self::new();
         stop.listen_for(ErrorKind::Interrupted)?;
         stop.listen_for(ErrorKind::Terminated)?;
+        survive_file_size_limit()?;
         Ok(stop)
     }
 
@@ -112,6 +113,26 @@ impl StopSignal {
         });
         Ok(())
     }
+}
+
+/// Turns the signal of a file that grows beyond the limit (`ulimit -f`) into an error of the write. A signal
+/// that somebody listens for no longer ends the process; there is nothing else to do about it.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn survive_file_size_limit() -> Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    /// The number of SIGXFSZ on these systems (on MIPS it is another one, which this then is not).
+    const FILE_SIZE: i32 = 25;
+    if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
+        return Ok(());
+    }
+    let listening = signal(SignalKind::from_raw(FILE_SIZE));
+    listening.map(drop).map_err(|source| Error::caused(ErrorKind::File, "Cannot listen for signals", source))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn survive_file_size_limit() -> Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]

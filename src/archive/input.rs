@@ -10,7 +10,9 @@ use super::evidence::Evidence;
 use super::parts::{self, Parts};
 use super::source::Source;
 use super::spool::Spooler;
+use super::stoppable::StoppableInput;
 use super::{LineReader, MAX_LINE_BYTES, Manifest, Totals, VendorManifest};
+use crate::signal::StopSignal;
 use crate::{Error, Result};
 
 const STDIN: &str = "standard input";
@@ -28,6 +30,8 @@ pub struct OpenOptions<'a> {
     pub digest: Option<(&'a str, &'a str)>,
     /// Where standard input is spooled.
     pub state_dir: &'a Path,
+    /// Asks to stop waiting for standard input or a pipe.
+    pub stop: StopSignal,
     /// The longest line, usually [`MAX_LINE_BYTES`].
     pub max_line_bytes: usize,
 }
@@ -36,7 +40,8 @@ impl<'a> OpenOptions<'a> {
     /// Knows nothing and spools into `state_dir`.
     pub fn new(state_dir: &'a Path) -> Self {
         let (layout_given, expect_documents, manifest, digest) = (false, None, None, None);
-        Self { layout_given, expect_documents, manifest, digest, state_dir, max_line_bytes: MAX_LINE_BYTES }
+        let (stop, max_line_bytes) = (StopSignal::new(), MAX_LINE_BYTES);
+        Self { layout_given, expect_documents, manifest, digest, state_dir, stop, max_line_bytes }
     }
 }
 
@@ -64,7 +69,8 @@ impl ArchiveInput {
     /// manifests are of different layouts, a file is named twice, or `-` stands among files. File: a file is
     /// missing, unfinished (`.part`), or not the one its manifest was written for.
     pub fn open(paths: &[PathBuf], options: &OpenOptions<'_>) -> Result<Self> {
-        Self::open_with(paths, options, &mut io::stdin().lock())
+        let mut stdin = StoppableInput::new(&options.stop, || Ok(Box::new(io::stdin())));
+        Self::open_with(paths, options, &mut stdin)
     }
 
     pub(super) fn open_with(
@@ -76,7 +82,8 @@ impl ArchiveInput {
             [path] if path.as_os_str() == "-" => {
                 let evidence = Evidence::of_stdin(options)?;
                 let path = Path::new(STDIN);
-                let spool = Spooler::create(options.state_dir)?.take_all(stdin, path)?;
+                let spool = Spooler::create(options.state_dir)?.take_all(stdin, path);
+                let spool = spool.map_err(|error| stopped(&options.stop, error))?;
                 (STDIN.to_owned(), Vec::new(), vec![Source::spooled(path, spool, None)], evidence)
             }
             paths => {
@@ -173,6 +180,14 @@ fn find_all(paths: &[PathBuf]) -> Result<Parts> {
     }
 }
 
+/// The error of a wait for input that ended because the run was asked to stop, or the one there was.
+fn stopped(stop: &StopSignal, error: Error) -> Error {
+    match stop.check("Interrupted while waiting for input; nothing was done. Run the same command again.") {
+        Err(interrupted) => interrupted,
+        Ok(()) => error,
+    }
+}
+
 /// Where a file is read from: itself, or a spool if it is a pipe that can be read only once.
 fn source(file: &Path, position: usize, evidence: &Evidence, options: &OpenOptions<'_>) -> Result<Source> {
     let expectation = evidence.of_part(position);
@@ -180,8 +195,10 @@ fn source(file: &Path, position: usize, evidence: &Evidence, options: &OpenOptio
     if metadata.is_file() {
         return Ok(Source::file(file, expectation));
     }
-    let mut pipe = File::open(file).map_err(|source| Error::io("open the archive", file, source))?;
-    let spool = Spooler::create(options.state_dir)?.take_all(&mut pipe, file)?;
+    let path = file.to_owned();
+    let mut pipe = StoppableInput::new(&options.stop, move || Ok(Box::new(File::open(path)?)));
+    let spool = Spooler::create(options.state_dir)?.take_all(&mut pipe, file);
+    let spool = spool.map_err(|error| stopped(&options.stop, error))?;
     Ok(Source::spooled(file, spool, expectation))
 }
 

@@ -79,7 +79,7 @@ impl Job {
         let temporary = std::env::temp_dir();
         let asked = self.state_dir.as_deref().or(self.dry_run.then_some(temporary.as_path()));
         let folder = state_folder(asked, beside)?;
-        let plan = Plan::make(&self, &folder)?;
+        let plan = tokio::task::block_in_place(|| Plan::make(&self, &folder, stop))?;
         let target = target::open(&self, &plan, ui).await?;
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));

@@ -39,7 +39,7 @@ pub(super) struct Archives {
 
 /// Prunes, or says what a prune would delete.
 pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
-    let archives = open_archives(&options)?;
+    let archives = tokio::task::block_in_place(|| open_archives(&options, stop))?;
     let (reader, collection) = open_store(&options).await?;
     let read_from: &dyn CollectionReader = match (&reader, &collection) {
         (_, Some(collection)) => collection.as_ref(),
@@ -101,13 +101,13 @@ async fn read(
 }
 
 /// Opens both archives; the rekeyed one must have been made from the legacy one.
-fn open_archives(options: &PruneOptions) -> Result<Archives> {
+fn open_archives(options: &PruneOptions, stop: &StopSignal) -> Result<Archives> {
     let first = options.legacy.paths.first().filter(|path| !is_dash(path)).map(PathBuf::as_path);
     let temporary = std::env::temp_dir();
     let asked = options.state_dir.as_deref().or(options.dry_run.then_some(temporary.as_path()));
     let folder = state_folder(asked, first)?;
     let OpenedArchive { input: legacy, layout } =
-        open_archive(&options.legacy, Some(options.from.address.kind()), &folder)?;
+        open_archive(&options.legacy, Some(options.from.address.kind()), &folder, stop)?;
     let rekeyed_options = ArchiveOptions {
         paths: options.rekeyed.clone(),
         expect_documents: None,
@@ -115,7 +115,7 @@ fn open_archives(options: &PruneOptions) -> Result<Archives> {
         layout: LayoutOptions::default(),
     };
     let OpenedArchive { input: rekeyed, layout: rekeyed_layout } =
-        open_archive(&rekeyed_options, Some(layout.store), &folder)?;
+        open_archive(&rekeyed_options, Some(layout.store), &folder, stop)?;
     if layout.digest() != rekeyed_layout.digest() {
         return Err(Error::usage(format!(
             "The legacy archive is of the layout {}, the rekeyed one of {}; nothing was deleted",

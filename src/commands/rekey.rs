@@ -66,7 +66,7 @@ impl<'a> Rewrite<'a> {
         let dry_run_folder = std::env::temp_dir();
         let asked = options.state_dir.as_deref().or(options.dry_run.then_some(dry_run_folder.as_path()));
         let folder = state_folder(asked, out.or(options.manifest.as_deref()).or(input))?;
-        let archive = open_archive(&options.archive, None, &folder)?;
+        let archive = open_archive(&options.archive, None, &folder, stop)?;
         refuse_other_escaping(options.escaping, &archive)?;
         let (rules, resolver) = rules::build(options, archive.layout.clone(), &folder)?;
         Ok(Self { options, ui, stop, archive, rules: Arc::new(rules), tenants: resolver, folder, started })

@@ -4,6 +4,7 @@ use crate::archive::{ArchiveInput, LayoutAccount, OpenOptions};
 use crate::document::StoreKind;
 use crate::layout::Layout;
 use crate::options::{ArchiveOptions, LayoutOptions};
+use crate::signal::StopSignal;
 use crate::{Error, Result};
 
 /// An archive with the layout of its documents.
@@ -19,11 +20,13 @@ pub(crate) fn open_archive(
     options: &ArchiveOptions,
     store: Option<StoreKind>,
     state: &Path,
+    stop: &StopSignal,
 ) -> Result<OpenedArchive> {
     let open = OpenOptions {
         layout_given: options.layout.layout.is_some(),
         expect_documents: options.expect_documents,
         manifest: options.manifest.as_deref(),
+        stop: stop.clone(),
         ..OpenOptions::new(state)
     };
     let input = ArchiveInput::open(&options.paths, &open)?;

@@ -32,7 +32,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let first = options.archive.paths.first().filter(|path| !is_dash(path)).map(PathBuf::as_path);
     let folder = state_folder(options.state_dir.as_deref(), first)?;
     let reader = connect::open_reader(&options.against).await?;
-    let mut expectation = Expectation::open(&options, &folder)?;
+    let mut expectation = tokio::task::block_in_place(|| Expectation::open(&options, &folder, stop))?;
     expectation.refuse_unknown_tenants(&options.only_tenants)?;
     let description = describe(reader.as_ref(), "store", ui).await?;
     let mut findings = Findings::new(findings_path(&options));

@@ -201,6 +201,50 @@ fn a_second_signal_ends_a_run_at_once_with_the_code_of_the_signal() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_first_signal_ends_a_wait_for_input_that_does_not_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for input in ["-", fifo.to_str().unwrap()] {
+        let how = ["--layout", "mongodb-events", "--expect-documents", "1", "--single-tenant", "--out", "-"];
+        let mut child = rekey(&[&["rekey", input], &how[..]].concat())
+            .stdin(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !listens_for_signals(child.id()) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let stdin = child.stdin.take();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{input}");
+        drop(stdin);
+    }
+}
+
+/// `ulimit -f`: a write beyond it fails instead of ending the process.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_beyond_the_limit_is_an_error_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = "fixtures/cosmosdb-events.ndjson";
+    let lines = std::fs::read_to_string(archive).unwrap().lines().count();
+    let tool = assert_cmd::cargo::cargo_bin!("rekey");
+    let out = folder.path().join("out");
+    let script = format!(
+        "ulimit -f 8; exec {tool:?} restore {archive} --layout cosmosdb-events --expect-documents {lines} --to 'embedded:{}?as=cosmosdb' --container events --create-target --state-dir {:?}",
+        out.display(),
+        folder.path()
+    );
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(74), "{said}");
+    assert!(said.contains("File too large"), "{said}");
+}
+
 #[test]
 fn colour_can_be_asked_for_and_is_left_out_by_default() {
     let wrong = ["export", "--from", "x", "--table", "t", "--layout", "events", "--out", "a"];

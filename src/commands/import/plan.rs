@@ -5,6 +5,7 @@ use crate::archive::{ArchiveInput, Manifest};
 use crate::commands::{OpenedArchive, open_archive};
 use crate::key::Escaping;
 use crate::layout::Layout;
+use crate::signal::StopSignal;
 use crate::stores::StoreAddress;
 use crate::{Error, Result};
 
@@ -41,9 +42,9 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn make(job: &Job, folder: &Path) -> Result<Self> {
+    pub(super) fn make(job: &Job, folder: &Path, stop: &StopSignal) -> Result<Self> {
         let address = job.to.address.clone();
-        let OpenedArchive { input, layout } = open_archive(&job.archive, Some(address.kind()), folder)?;
+        let OpenedArchive { input, layout } = open_archive(&job.archive, Some(address.kind()), folder, stop)?;
         let manifest = input.manifest();
         refuse_other_kind(job.what, manifest, &input)?;
         if job.what == What::InPlace && !layout.keeps_store_key() {

@@ -11,6 +11,7 @@ use crate::key::Escaping;
 use crate::layout::Layout;
 use crate::options::VerifyOptions;
 use crate::report::Level;
+use crate::signal::StopSignal;
 use crate::stores::Description;
 use crate::tenant::{PrefixConflict, PrefixSet};
 use crate::verify::{Expected, KeyMaps, TenantNames, add_accounts, collect_expected};
@@ -29,7 +30,7 @@ pub(super) struct Expectation {
 
 impl Expectation {
     /// Opens archives, or manifests alone.
-    pub fn open(options: &VerifyOptions, folder: &Path) -> Result<Self> {
+    pub fn open(options: &VerifyOptions, folder: &Path, stop: &StopSignal) -> Result<Self> {
         let kind = options.against.address.kind();
         let are_manifests = options.archive.paths.iter().filter(|path| is_manifest(path)).count();
         if are_manifests > 0 && are_manifests < options.archive.paths.len() {
@@ -43,7 +44,7 @@ impl Expectation {
             let layout = find_layout(&options.archive.layout, Some(kind), recorded)?;
             (None, manifests, layout)
         } else {
-            let OpenedArchive { input, layout } = open_archive(&options.archive, Some(kind), folder)?;
+            let OpenedArchive { input, layout } = open_archive(&options.archive, Some(kind), folder, stop)?;
             let manifests = input.manifests().cloned().collect();
             (Some(input), manifests, layout)
         };

@@ -2,6 +2,8 @@
 # The acceptance at its full size, with a release build, line by line, and what each line showed.
 # The same specifications run at a tenth of the size in scripts/test.sh.
 #
+# Each database has an acceptance of its own in scripts/acceptance.
+#
 # usage: scripts/acceptance.sh [LINE…]     road, tampered, hostile, archives, killed, dry-run, vectors; all if left out
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -7,11 +7,15 @@
 # Only ratios taken on one machine mean anything; they are printed with the processor they were taken on.
 # Needs bash, python3 (3.11 or later), sed, jq, awk and Rust.
 #
-# usage: scripts/bench.sh           settings: DOCUMENTS, ROUNDS, SMALL, LARGE
+# usage: scripts/bench.sh            settings: DOCUMENTS, ROUNDS, SMALL, LARGE
+#        scripts/bench.sh dynamodb   a store against a bare loop over its SDK: see scripts/bench/dynamodb.sh
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 . scripts/shell.sh
+if [ "${1:-}" = dynamodb ]; then
+  exec scripts/bench/dynamodb.sh
+fi
 trap report_failure EXIT
 
 DOCUMENTS=${DOCUMENTS:-500000}

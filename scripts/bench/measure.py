@@ -2,7 +2,10 @@
 """Runs commands and measures them against each other in the same minutes on the same machine.
 
 usage: measure.py time ROUNDS NAME=COMMAND NAME=COMMAND...    the first is compared with each of the others
+       measure.py rate ROUNDS DOCUMENTS NAME=COMMAND NAME=COMMAND    documents a second, and CPU time for each
        measure.py memory NAME=COMMAND...                      peak resident size of each
+
+A command may use $ROUND, the number of its round.
 
 Rounds are interleaved (every command once, then every command again), and a ratio is taken within a round, so that
 a slow minute of the machine slows both sides. What is printed is the median of the rounds and their spread.
@@ -15,16 +18,17 @@ import sys
 import time
 
 
-def run(command):
-    """Runs one command to its end; gives the seconds it took and its peak resident size in bytes."""
+def run(command, number=1):
+    """Runs one command to its end; gives the seconds it took, its peak resident size in bytes and its CPU seconds."""
     begin = time.monotonic()
-    process = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL)
+    environment = os.environ | {"ROUND": str(number)}
+    process = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"exit code {process.returncode} of: {command}")
-    return seconds, usage.ru_maxrss * 1024
+    return seconds, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
 
 
 def named(arguments):
@@ -33,9 +37,9 @@ def named(arguments):
 
 def compare_time(rounds, commands):
     taken = {name: [] for name, _ in commands}
-    for _ in range(rounds):
+    for number in range(1, rounds + 1):
         for name, command in commands:
-            taken[name].append(run(command)[0])
+            taken[name].append(run(command, number)[0])
     subject = commands[0][0]
     print(f"{'':14}{'median':>10}{'fastest':>10}{'slowest':>10}   {subject} takes")
     for name, _ in commands:
@@ -45,6 +49,22 @@ def compare_time(rounds, commands):
             ratios = [mine / theirs for mine, theirs in zip(taken[subject], seconds)]
             row += f"   {statistics.median(ratios):.2f} x {name} ({min(ratios):.2f} to {max(ratios):.2f})"
         print(row)
+
+
+def compare_rate(rounds, documents, commands):
+    """The first command against the second, pair by pair: speed, and the client's CPU time for each document."""
+    (subject, mine), (other, theirs) = commands
+    pairs = []
+    for number in range(1, rounds + 1):
+        pairs.append((run(mine, number), run(theirs, number)))
+    for at, name in enumerate((subject, other)):
+        rates = [documents / pair[at][0] for pair in pairs]
+        cpu = [pair[at][2] / documents * 1e6 for pair in pairs]
+        print(f"{name:10}{statistics.median(rates):>10,.0f} documents/s{statistics.median(cpu):>9.1f} µs CPU a document")
+    speed = [theirs[0] / mine[0] for mine, theirs in pairs]
+    cpu = [mine[2] / theirs[2] for mine, theirs in pairs]
+    print(f"{subject} has {statistics.median(speed):.2f} x the speed of {other} ({min(speed):.2f} to {max(speed):.2f})")
+    print(f"{subject} takes {statistics.median(cpu):.2f} x its CPU time ({min(cpu):.2f} to {max(cpu):.2f})")
 
 
 def compare_memory(commands):
@@ -59,6 +79,8 @@ def main():
     match sys.argv[1:]:
         case ["time", rounds, *commands] if commands:
             compare_time(int(rounds), named(commands))
+        case ["rate", rounds, documents, *commands] if len(commands) == 2:
+            compare_rate(int(rounds), int(documents), named(commands))
         case ["memory", *commands] if commands:
             compare_memory(named(commands))
         case _:

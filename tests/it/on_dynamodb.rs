@@ -12,3 +12,4 @@ mod road;
 mod server;
 mod settings;
 mod side_effects;
+mod vectors;

@@ -1,5 +1,6 @@
 //! What a dry run says about the capacity that the writes will take, on a store that counts it.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::Job;
@@ -38,12 +39,12 @@ impl WriteUnits {
         let mut message = format!("Writing takes about {}", format::count(self.units, "write capacity unit"));
         if let Some(cap) = job.to.rates.max_wcu {
             let time = format::duration(Duration::from_secs(self.units.div_ceil(cap.get().into())));
-            message.push_str(&format!(", at least {time} at --max-wcu {cap}"));
+            let _infallible = write!(message, ", at least {time} at --max-wcu {cap}");
         }
         let indexes = target.description.as_ref().map_or(0, |description| description.indexes.len());
         if indexes > 0 {
             let indexes = format::count(indexes as u64, "index entry");
-            message.push_str(&format!("; each document may have {indexes}, which cost as much again"));
+            let _infallible = write!(message, "; each document may have {indexes}, which cost as much again");
         }
         message.push('.');
         ui.notice(NoticeCode::Capacity, message);

@@ -70,7 +70,7 @@ impl Capacity {
     pub(super) fn learn(&self, documents: usize, units: Option<f64>) {
         let Some(units) = units.filter(|units| documents > 0 && *units > 0.0) else { return };
         let mut known = self.per_document.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = (*known + units / count(documents)) / 2.0;
+        *known = f64::midpoint(*known, units / count(documents));
     }
 
     /// How many of `wanted` documents one request may ask for and still last no longer than a second.

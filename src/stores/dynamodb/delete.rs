@@ -3,6 +3,7 @@
 //! A condition holds every exported attribute to its value, but none can say that there is no other. So the
 //! call asks for the image it removed, and one that was not the exported one is put back at once.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,15 +100,15 @@ impl Delete {
                 table.writes.consumed(admitted, units(answer.consumed_capacity()));
                 self.check_removed(table, answer.attributes.unwrap_or_default()).await
             }
-            Err(error) => match error.as_service_error() {
-                Some(DeleteItemError::ConditionalCheckFailedException(failed)) => {
-                    self.refused(table, failed.item()).await
+            Err(error) => {
+                if let Some(DeleteItemError::ConditionalCheckFailedException(failed)) =
+                    error.as_service_error()
+                {
+                    return self.refused(table, failed.item()).await;
                 }
-                _ => {
-                    table.writes.refused(admitted);
-                    store_error("DeleteItem", Effect::Writes, &error).into()
-                }
-            },
+                table.writes.refused(admitted);
+                store_error("DeleteItem", Effect::Writes, &error).into()
+            }
         }
     }
 
@@ -186,7 +187,7 @@ impl Condition {
         let mut others: Vec<_> = others.collect();
         others.sort_unstable_by_key(|(name, _)| *name);
         for (at, (name, value)) in others.into_iter().take(COMPARED).enumerate() {
-            condition.expression.push_str(&format!(" AND #a{at} = :a{at}"));
+            let _infallible = write!(condition.expression, " AND #a{at} = :a{at}");
             let _ = condition.names.insert(format!("#a{at}"), name.clone());
             let _ = condition.values.insert(format!(":a{at}"), value.clone());
         }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, DestinationStatus, KeySchemaElement, KeyType, ScalarAttributeType,
-    TableDescription, TableStatus, TimeToLiveStatus,
+    StreamSpecification, TableDescription, TableStatus, TimeToLiveStatus,
 };
 use tokio::time::Instant;
 
@@ -131,7 +132,7 @@ async fn subscribers(
     about: &TableDescription,
     remarks: &mut Vec<Remark>,
 ) -> StoreResult<Subscribers> {
-    if about.stream_specification().is_some_and(|stream| stream.stream_enabled()) {
+    if about.stream_specification().is_some_and(StreamSpecification::stream_enabled) {
         return Ok(Subscribers::Present);
     }
     let answer =
@@ -208,7 +209,9 @@ pub(super) async fn create_table(table: &Table, spec: &CollectionSpec) -> StoreR
     }
     match request.send().await {
         Ok(_) => usable(table).await.map(drop),
-        Err(error) if error.as_service_error().is_some_and(|it| it.is_resource_in_use_exception()) => {
+        Err(error)
+            if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) =>
+        {
             let message = format!("There is a table {:?} already", table.name());
             Err(StoreError::new(StoreErrorKind::AlreadyExists, message))
         }

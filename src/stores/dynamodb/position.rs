@@ -17,9 +17,9 @@ pub(super) fn next_key(key: Option<Item>) -> Option<Item> {
 }
 
 /// A key as a position that outlives the process.
-pub(super) fn write_position(key: Item) -> StoreResult<Position> {
+pub(super) fn write_position(key: &Item) -> StoreResult<Position> {
     let mut text = Vec::new();
-    write_map(&key, &mut text)?;
+    write_map(key, &mut text)?;
     let after = serde_json::from_slice(&text).map_err(|_| foreign())?;
     serde_json::to_value(After { after }).map(Position).map_err(|_| foreign())
 }
@@ -46,7 +46,7 @@ mod tests {
     fn a_position_outlives_the_process() {
         let key = br#"{"Item":{"pk":{"S":"Order:\"1\""},"sk":{"N":"12345678901234567890"}}}"#;
         let key = read_item(&mut Tape::deep(), key).unwrap();
-        let position = write_position(key.clone()).unwrap();
+        let position = write_position(&key).unwrap();
         let text = serde_json::to_string(&position).unwrap();
         assert_eq!(text, r#"{"after":{"pk":{"S":"Order:\"1\""},"sk":{"N":"12345678901234567890"}}}"#);
         assert_eq!(read_position(&serde_json::from_str(&text).unwrap()).unwrap(), key);

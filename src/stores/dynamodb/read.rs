@@ -122,7 +122,7 @@ pub(super) async fn query(
         lines.push_with(|out| written = write_item(item, out));
         written?;
     }
-    Ok(Page { lines, next: next.map(write_position).transpose()? })
+    Ok(Page { lines, next: next.as_ref().map(write_position).transpose()? })
 }
 
 /// The item under a whole key of strings.

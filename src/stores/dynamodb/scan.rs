@@ -61,7 +61,10 @@ pub(super) async fn page(
             lines.push_with(|out| written = write_item(item, out));
             written?;
         }
-        Ok(Page { lines, next: next_key(answer.last_evaluated_key).map(write_position).transpose()? })
+        Ok(Page {
+            lines,
+            next: next_key(answer.last_evaluated_key).as_ref().map(write_position).transpose()?,
+        })
     };
     // On a task of its own, so that the pages of several parts are taken apart on all cores.
     side_by_side([reading]).await.pop().unwrap_or_else(|| Err(foreign()))

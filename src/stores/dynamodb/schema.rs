@@ -26,11 +26,11 @@ impl KeySchema {
             let definition = definitions.iter().find(|definition| definition.attribute_name() == name);
             definition.map(|definition| definition.attribute_type().as_str().to_owned())
         };
-        let named = |key_type: &KeyType| {
+        let attribute = |key_type: &KeyType| {
             let element = table.key_schema().iter().find(|element| element.key_type() == key_type);
             element.map(|element| element.attribute_name().to_owned())
         };
-        let names = [named(&KeyType::Hash), named(&KeyType::Range)];
+        let names = [attribute(&KeyType::Hash), attribute(&KeyType::Range)];
         let fields: Vec<KeyField> =
             names.into_iter().flatten().map(|name| KeyField { kind: kind_of(&name), name }).collect();
         if fields.is_empty() {

@@ -65,10 +65,12 @@ pub(super) async fn create_in_empty(table: &Arc<Table>, lines: &Lines) -> Vec<Cr
             Ok(unprocessed) => answers.batch(schema, &writes, &unprocessed),
             // One item that the service will never take fails its whole call; alone, it fails alone.
             Err(error) if error.kind == StoreErrorKind::Permanent => {
-                alone.extend(writes.into_iter().map(|it| it.0))
+                alone.extend(writes.into_iter().map(|it| it.0));
             }
             Err(error) => {
-                writes.iter().for_each(|(write, _)| answers.put(write.at, error.duplicate().into()))
+                for (write, _) in &writes {
+                    answers.put(write.at, error.duplicate().into());
+                }
             }
         }
     }
@@ -201,7 +203,7 @@ impl Answers {
         for (at, line) in lines.iter().enumerate() {
             match read_item(&mut tape, line) {
                 Ok(item) => {
-                    writes.push(Write { at, item, units: write_units(line.len()), bytes: line.len() })
+                    writes.push(Write { at, item, units: write_units(line.len()), bytes: line.len() });
                 }
                 Err(what) => self.put(at, StoreError::new(StoreErrorKind::Permanent, what).into()),
             }

@@ -1,17 +1,23 @@
 //! Through a network and a service that turn down, leave, lose and fail, the end state is the same.
+//!
+//! `REKEY_DYNAMODB_FAULTY_STREAMS` (ten events each) sets how much is taken through the worst of them.
 
 use std::collections::BTreeMap;
 
+use rekey::document::StoreKind;
 use serde_json::Value;
 
 use super::proxy::{Plan, Proxy};
-use super::road::events;
 use super::server::{Server, address, items, scene_at, wait};
 use crate::generated::Generated;
-use crate::scene::Scene;
+use crate::scene::{Scene, size};
 
 /// What the service may do at its worst.
 const WORST: Plan = Plan { throttle_every: 5, lose_every: 20, fail_every: 33, halve_batches: true };
+
+fn events(streams: usize) -> Generated {
+    Generated::events(StoreKind::DynamoDb, streams)
+}
 
 type Items = BTreeMap<String, std::collections::HashMap<String, aws_sdk_dynamodb::types::AttributeValue>>;
 
@@ -47,7 +53,7 @@ fn travelled(generated: &Generated, endpoint: &str) -> (Items, Items) {
 
 #[test]
 fn the_worst_service_ends_in_the_same_state_item_for_item() {
-    let generated = events();
+    let generated = events(size("REKEY_DYNAMODB_FAULTY_STREAMS", 40));
     let expected = travelled(&generated, &Server::Dynoxide.endpoint());
     let proxy = Proxy::start(&Server::Dynoxide.endpoint(), WORST);
     let found = travelled(&generated, proxy.endpoint());
@@ -71,7 +77,7 @@ fn import_command<'a>(to: &'a str, table: &'a str) -> Vec<&'a str> {
 }
 
 fn prepared(scene: &Scene) -> (String, usize) {
-    let generated = events();
+    let generated = events(40);
     scene.seed(&generated, "shop.db", "shop");
     let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
     let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);

@@ -1,17 +1,21 @@
 //! Killed at any moment and run again, a command ends where an uninterrupted run ends.
 //!
-//! `REKEY_DYNAMODB_KILLS` sets how often each command is killed.
+//! `REKEY_DYNAMODB_KILLS` sets how often each command is killed, `REKEY_DYNAMODB_KILL_STREAMS` how much it has to do.
 
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rekey::document::StoreKind;
 use serde_json::Value;
 
-use super::road::events;
 use super::server::{Server, items, scene_at, wait};
-use crate::generated::Random;
+use crate::generated::{Generated, Random};
 use crate::scene::{Scene, size};
+
+fn events() -> Generated {
+    Generated::events(StoreKind::DynamoDb, size("REKEY_DYNAMODB_KILL_STREAMS", 40))
+}
 
 fn kills() -> usize {
     size("REKEY_DYNAMODB_KILLS", 2)

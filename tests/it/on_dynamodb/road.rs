@@ -9,11 +9,11 @@ use crate::generated::Generated;
 use crate::road::walk;
 use crate::scene::size;
 
-pub fn events() -> Generated {
+fn events() -> Generated {
     Generated::events(StoreKind::DynamoDb, size("REKEY_DYNAMODB_STREAMS", 40))
 }
 
-pub fn sagas() -> Generated {
+fn sagas() -> Generated {
     Generated::sagas(StoreKind::DynamoDb, size("REKEY_DYNAMODB_SAGAS", 80))
 }
 

@@ -13,6 +13,7 @@ mod double;
 pub mod json;
 mod lines;
 pub mod lossless;
+mod notable;
 pub mod size;
 mod store_key;
 mod store_kind;
@@ -21,6 +22,7 @@ mod timestamp;
 pub mod value;
 
 pub use lines::Lines;
+pub use notable::{has_large_integer, has_reference};
 pub use store_key::{DOCUMENT_ID, StoreKey, document_id, find_field};
 pub(crate) use store_key::{write_compact, write_key_value};
 pub use store_kind::StoreKind;

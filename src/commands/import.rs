@@ -6,6 +6,7 @@
 
 mod batch;
 mod capacity;
+mod notable;
 mod plan;
 mod preflight;
 mod result;

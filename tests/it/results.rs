@@ -137,3 +137,21 @@ fn the_screen_names_the_causes_and_counts_what_follows() {
     assert!(!findings.contains("\nstream-refused"), "{findings}");
     assert!(findings.contains("30 of them the other documents of refused streams"), "{findings}");
 }
+
+#[test]
+fn what_is_imported_as_it_is_although_somebody_should_know_is_a_notice() {
+    let legacy =
+        Legacy::new("events", &[event("a", 0, r#","n":9007199254740993"#), event("b", 0, r#","n":7"#)]);
+    let _ = legacy.rewrite(&["--tenant", "acme"]).ended(0);
+    let result = legacy.scene.import("new", "s.redb", "events", &["--create-target"]);
+    assert_eq!(notices(&result), ["large-integer"]);
+    assert!(result["notices"][0]["message"].as_str().unwrap().starts_with("1 documents"));
+
+    let scene = Scene::new(StoreKind::Firestore);
+    let fields = r#""streamId":{"stringValue":"Order:a"},"eventId":{"stringValue":"a-0"},"aggregateId":{"stringValue":"a"},"aggregateType":{"stringValue":"Order"},"version":{"integerValue":"0"},"of":{"referenceValue":"projects/p/databases/d/documents/users/1"}"#;
+    let name = "projects/p/databases/(default)/documents/events/Order:a:0";
+    scene.write("old", format!("{{\"name\":\"{name}\",\"fields\":{{{fields}}}}}\n"));
+    let given = ["rekey", "old", "--layout", "firestore-events", "--expect-documents", "1"];
+    let _ = scene.done(&[&given[..], &["--tenant", "acme", "--out", "new"]].concat());
+    assert_eq!(notices(&scene.import("new", "s.redb", "events", &["--create-target"])), ["references"]);
+}

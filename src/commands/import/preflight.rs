@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::notable::Notable;
 use super::{Plan, What};
 use crate::archive::Chunk;
 use crate::check::{Reason, Refusal};
@@ -34,6 +35,7 @@ pub(super) struct Checked {
 pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSignal) -> Result<Checked> {
     let mut checked = Checked::default();
     let mut document = Examined::new(plan);
+    let mut notable = Notable::default();
     let mut reader = plan.input.line_reader();
     let mut chunk = Chunk::new();
     let task = ui.progress().start("checking", plan.input.expected_documents());
@@ -45,7 +47,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSi
             checked.documents += 1;
             let is_last_line = chunk.last_line_unterminated() && Some(line) == chunk.line(chunk.len() - 1);
             match document.examine(line.bytes) {
-                Ok(()) => {}
+                Ok(()) => notable.look(plan.layout.store, &document.tape, line.bytes),
                 Err(refusal) if refusal.reason == Reason::Malformed && is_last_line => {
                     return Err(Error::file(format!(
                         "{:?} is cut off: its last line, {}, is not a whole document",
@@ -68,6 +70,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSi
         task.add(chunk.len() as u64, chunk.bytes() as u64);
     }
     let _totals = reader.finish()?;
+    notable.tell(ui);
     Ok(checked)
 }
 

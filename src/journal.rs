@@ -46,7 +46,8 @@ impl Journal {
             .truncate(false)
             .mode(0o600)
             .open(&path)
-            .map_err(|e| Error::io("open the journal", &path, e))?;
+            .map_err(|e| Error::io("open the journal", &path, e))
+            .map_err(|error| error.hint("Pass --state-dir DIR where it can be written."))?;
         lock(&file, &path)?;
         let Replayed { header, finished, end, done, intended, tally, conflicts } = replay(&file, &path)?;
         let mut journal =

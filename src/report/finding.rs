@@ -88,7 +88,12 @@ impl Findings {
         if let Some(path) = &self.path {
             let file = match &mut self.file {
                 Some(file) => file,
-                none => none.insert(BufWriter::new(create_beside(path)?)),
+                none => {
+                    let file = create_beside(path);
+                    let file =
+                        file.map_err(|error| error.hint("Pass --findings FILE where they can be written."))?;
+                    none.insert(BufWriter::new(file))
+                }
             };
             serde_json::to_writer(&mut *file, &finding)
                 .map_err(std::io::Error::from)

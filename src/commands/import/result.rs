@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::preflight::Checked;
@@ -18,7 +17,7 @@ pub(super) fn refused(job: &Job, plan: &Plan, checked: &Checked, findings: Findi
         documents,
         not_sent: documents,
         refused,
-        reasons: reasons(checked),
+        reasons: checked.reasons.clone(),
         ..ImportReport::default()
     };
     let error =
@@ -51,7 +50,7 @@ pub(super) fn done(
         set_aside: tally.set_aside,
         not_sent: 0,
         refused: checked.refused,
-        reasons: reasons(checked),
+        reasons: checked.reasons.clone(),
         set_aside_file,
     };
     if !report.adds_up() {
@@ -65,10 +64,6 @@ pub(super) fn done(
         outcome = outcome.and(ExitStatus::Partial);
     }
     Ok(outcome)
-}
-
-fn reasons(checked: &Checked) -> BTreeMap<String, u64> {
-    checked.reasons.iter().map(|(reason, count)| (reason.code().to_owned(), *count)).collect()
 }
 
 fn outcome(job: &Job, report: ImportReport, account: FindingsAccount) -> Outcome {

@@ -43,7 +43,7 @@ pub(super) fn import(report: &ImportReport, ui: &Ui) -> Result<()> {
     }
     let outcomes = if report.not_sent > 0 { "nothing was written".into() } else { outcomes };
     ui.line(&format!("{}: {outcomes}.", count(report.documents, "document")))?;
-    reasons(&report.reasons, |_| "", ui)?;
+    reasons(&report.reasons, |reason| reason.advice(), ui)?;
     match &report.set_aside_file {
         Some(file) => ui.facts(&[("set aside in", file.display().to_string())]),
         None => Ok(()),

@@ -20,7 +20,10 @@ pub(super) fn rekey(report: &RekeyReport, ui: &Ui) -> Result<()> {
         .into_iter()
         .filter_map(|(label, path)| Some((label, path.as_ref()?.display().to_string())))
         .collect();
-    if !report.escaping.is_empty() {
+    // Of nothing but refused documents it is not known.
+    let is_known =
+        report.refused == 0 || report.refused < report.documents || report.escaping == "not stated";
+    if !report.escaping.is_empty() && is_known {
         facts.push(("escaping", report.escaping.clone()));
     }
     ui.line("")?;
@@ -30,7 +33,7 @@ pub(super) fn rekey(report: &RekeyReport, ui: &Ui) -> Result<()> {
 fn headline(report: &RekeyReport, ui: &Ui) -> Result<()> {
     let refused_not_set_aside = report.refused.saturating_sub(report.set_aside);
     let outcomes = parts(&[
-        (report.rekeyed, if report.dry_run { "to rekey" } else { "rekeyed" }),
+        (report.rekeyed, if report.dry_run || refused_not_set_aside > 0 { "to rekey" } else { "rekeyed" }),
         (report.already_rekeyed, "already rekeyed"),
         (report.out_of_scope, "out of scope"),
         (report.set_aside, if report.dry_run { "to set aside" } else { "set aside" }),

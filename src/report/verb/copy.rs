@@ -3,6 +3,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::check::Reason;
+
 /// The result of `export`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExportReport {
@@ -54,7 +56,7 @@ pub struct ImportReport {
     /// Documents refused for a reason of their own; their streams are set aside, or nothing is written.
     pub refused: u64,
     /// Reason → number of those documents.
-    pub reasons: BTreeMap<String, u64>,
+    pub reasons: BTreeMap<Reason, u64>,
     /// The side file.
     #[serde(serialize_with = "super::path")]
     pub set_aside_file: Option<PathBuf>,

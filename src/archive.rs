@@ -52,7 +52,9 @@ pub use expectation::Expectation;
 pub use input::{ArchiveInput, OpenOptions};
 pub use key_map::{KeyMapReader, KeyMapRow, KeyMapWriter};
 pub use line_reader::{CHUNK_BYTES, LineReader, MAX_LINE_BYTES};
-pub use manifest::{FORMAT, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, TenantAccount, now};
+pub use manifest::{
+    CounterAccount, FORMAT, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, TenantAccount, now,
+};
 pub use names::Companions;
 pub use staged::{Output, Staged};
 pub use tally::Totals;

@@ -1,6 +1,7 @@
 //! The verbs: each wires the parts together and knows no argument and no terminal control sequence.
 
 mod batches;
+mod counter;
 pub mod demo;
 pub mod export;
 pub mod import;

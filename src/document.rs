@@ -10,6 +10,7 @@ pub mod bson;
 pub mod canonical;
 pub(crate) mod decimal;
 mod double;
+mod field;
 pub mod json;
 mod lines;
 pub mod lossless;
@@ -21,6 +22,7 @@ pub mod text;
 mod timestamp;
 pub mod value;
 
+pub use field::{integer_field, text_field};
 pub use lines::Lines;
 pub use notable::{has_large_integer, has_reference};
 pub use store_key::{DOCUMENT_ID, StoreKey, document_id, find_field};

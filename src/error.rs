@@ -138,6 +138,11 @@ impl Error {
         self.chain.chain().map(|cause| without_secrets(&cause.to_string())).collect()
     }
 
+    /// The cause of this type, if there is one among the causes.
+    pub fn cause<T: std::error::Error + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.chain.chain().find_map(|cause| cause.downcast_ref())
+    }
+
     /// What to do next, in order.
     pub fn hints(&self) -> &[String] {
         &self.hints

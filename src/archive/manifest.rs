@@ -54,6 +54,9 @@ pub struct Manifest {
     /// That moment, in the store's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Snapshot>,
+    /// The counter of the global sequence beside the source, where the layout names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<CounterAccount>,
     /// How many documents, bytes and which digest.
     #[serde(flatten)]
     pub totals: Totals,
@@ -82,6 +85,18 @@ pub struct LayoutAccount {
     /// The parameters that were set.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
+}
+
+/// A counter as it stood when the documents were exported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterAccount {
+    /// Its collection.
+    pub collection: String,
+    /// What stays the same while it is the same collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    /// What it held.
+    pub value: i64,
 }
 
 /// What the rewrite did.

@@ -30,7 +30,7 @@ reasons! {
     DuplicateName = "duplicate-name", "Decide which of the two values is meant and remove the other.";
     /// The line is not the store's lossless form (a bare number in Extended JSON, no `Item`, no `fields`).
     NotLossless = "not-lossless", "Export again in the lossless form: mongoexport --jsonFormat=canonical, DynamoDB JSON, Firestore REST documents.";
-    /// The document is an escape record, which this build cannot rewrite.
+    /// The document is an escape record that holds no readable document.
     EscapeRecord = "escape-record", "Export the collection with this tool's own export, which can carry the document.";
     /// The document does not belong to the layout (another item type in a shared table).
     Foreign = "foreign", "Choose the layout of this document, or leave it out of the archive.";

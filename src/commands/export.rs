@@ -47,6 +47,8 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let read = scan(reader.as_ref(), snapshot.as_ref(), concurrency, consumer, stopped).await;
     let consumer = read.map_err(|error| snapshot_hint(error, snapshot.is_some()))?;
     refuse_changed_collection(reader.as_ref(), &before, snapshot.as_ref(), consumer.read).await?;
+    // After the documents: it is then at least what they hold.
+    let counter = super::counter::read(&options.from, &layout).await?;
     if consumer.read == 0 {
         empty_source(&before, options.allow_empty, ui)?;
     }
@@ -65,6 +67,7 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         store: layout.store,
         consistent: snapshot.is_some(),
         snapshot,
+        counter,
         source: Some(before),
         started,
         ended: now(),

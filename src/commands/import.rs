@@ -16,7 +16,7 @@ mod target;
 
 use std::path::{Path, PathBuf};
 
-use super::{companion, state_folder};
+use super::{companion, counter, state_folder};
 use crate::archive::{ArchiveInput, Companions};
 use crate::exit::ExitStatus;
 use crate::options::{ArchiveOptions, ImportOptions, OnRefused, RestoreOptions, StoreOptions, is_dash};
@@ -85,7 +85,9 @@ impl Job {
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
         target.findings().into_iter().try_for_each(|finding| findings.push(finding))?;
-        let checked = tokio::task::block_in_place(|| preflight::check(&plan, &mut findings, ui, stop))?;
+        let checked = tokio::task::block_in_place(|| {
+            preflight::check(&plan, target.collection.as_deref(), &mut findings, ui, stop)
+        })?;
         if checked.refused > 0 && self.on_refused == OnRefused::Stop {
             return result::refused(&self, &plan, &checked, findings);
         }
@@ -96,6 +98,10 @@ impl Job {
             let path = set_aside::path(&plan, beside, &folder);
             tokio::task::block_in_place(|| set_aside::write(&plan, &checked, path))?
         };
+        counter::carry_over(&self, &plan, checked.highest, ui)
+            .await?
+            .into_iter()
+            .try_for_each(|finding| findings.push(finding))?;
         let sent = send::send(&self, &plan, &target, &checked, &folder, &mut findings, ui, stop).await?;
         result::done(&self, &plan, &checked, &sent, findings, set_aside_file)
     }

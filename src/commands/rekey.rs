@@ -258,6 +258,7 @@ impl Rewrite<'_> {
             ended: now(),
             consistent: legacy.is_some_and(|legacy| legacy.consistent),
             snapshot: legacy.and_then(|legacy| legacy.snapshot.clone()),
+            counter: legacy.and_then(|legacy| legacy.counter.clone()),
             totals: totals.clone(),
             streams: account.streams,
             sorted: true,

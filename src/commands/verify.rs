@@ -10,20 +10,20 @@ use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
 use super::store::{describe, reader_concurrency};
-use super::{companion, state_folder};
-use crate::Result;
+use super::{companion, counter, state_folder};
 use crate::key::Escaping;
 use crate::options::{ProbeStreams, VerifyOptions, is_dash};
 use crate::report::{Finding, FindingCode, Findings, Level, NoticeCode, Outcome, Totals};
 use crate::scan::scan;
 use crate::signal::StopSignal;
 use crate::sort::Sorter;
-use crate::stores::{CollectionReader, Description, connect};
+use crate::stores::{CollectionReader, Description, Snapshot, StoreError, StoreErrorKind, connect};
 use crate::ui::Ui;
 use crate::verify::{
     Comparison, Found, FoundConsumer, Receivers, Record, SampledStream, StreamChoice, StreamSample,
     TenantNames, compare, compare_counts, find_doubled, query_streams,
 };
+use crate::{Error, Result};
 use difference::Differences;
 use expectation::Expectation;
 
@@ -39,7 +39,19 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let stopped = || stop.check("Interrupted; nothing was changed. Run the same command again.");
 
     let activity = reader.activity().await?;
-    let found = read(reader.as_ref(), &options, &expectation, ui, &stopped).await?;
+    let snapshot = reader.snapshot().await?;
+    let read = |snapshot| read(reader.as_ref(), &options, &expectation, snapshot, ui, &stopped);
+    let found = match read(snapshot.as_ref()).await {
+        // The store keeps too little history for so large a collection. Its count of writes, which is looked
+        // at below, says as well whether it was quiet.
+        Err(error) if is_too_old(&error) && activity.is_some() => {
+            ui.status(
+                "The store no longer keeps the moment at which it is read; it is read again without one.",
+            );
+            read(None).await?
+        }
+        found => found?,
+    };
     let mut run = Verification {
         options: &options,
         ui,
@@ -48,6 +60,8 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         totals: Totals::default(),
     };
     let names = found.tenants.clone();
+    let counter = counter::check(&options.against, &run.expectation.layout, found.highest).await?;
+    counter.into_iter().try_for_each(|finding| findings.push(finding))?;
     let legacy_is_finding = options.pruned || run.is_separate(&description);
     let (comparison, sample) = tokio::task::block_in_place(|| {
         run.compare(found, legacy_is_finding, &folder, &mut findings, &stopped)
@@ -66,6 +80,7 @@ async fn read(
     reader: &dyn CollectionReader,
     options: &VerifyOptions,
     expectation: &Expectation,
+    snapshot: Option<&Snapshot>,
     ui: &Ui,
     stopped: &(impl Fn() -> Result<()> + Sync),
 ) -> Result<Found> {
@@ -80,9 +95,13 @@ async fn read(
         SORT_BUDGET,
         watch,
     );
-    let snapshot = reader.snapshot().await?;
     let concurrency = reader_concurrency(&options.against.rates);
-    Ok(scan(reader, snapshot.as_ref(), concurrency, consumer, stopped).await?.into_found())
+    Ok(scan(reader, snapshot, concurrency, consumer, stopped).await?.into_found())
+}
+
+/// Whether the moment of a snapshot is no longer kept.
+fn is_too_old(error: &Error) -> bool {
+    error.cause::<StoreError>().is_some_and(|error| error.kind == StoreErrorKind::SnapshotTooOld)
 }
 
 /// One verification, after the store was read.

@@ -24,6 +24,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use super::StoreKind;
+use super::bson::Outline;
 use super::json::{JsonError, Tape};
 use super::store_key::{DOCUMENT_ID, document_id};
 pub(super) use cosmosdb::is_system_field;
@@ -65,6 +66,9 @@ pub fn write_canonical(
 ) -> Result<(), JsonError> {
     let mut tape = Tape::deep();
     tape.read(line)?;
+    if mongodb::write_escaped_without(kind, &tape, line, leave_out, out) {
+        return Ok(());
+    }
     let mut order = Vec::new();
     deeply(Writer { kind, tape: &tape, line, order: &mut order, out }.document(leave_out));
     Ok(())
@@ -86,6 +90,9 @@ pub fn digest(
     }
     let Scratch { form, order, deep } = scratch;
     form.clear();
+    if mongodb::write_escaped_without(kind, tape, line, leave_out, form) {
+        return DocumentDigest(Sha256::digest(&*form).into());
+    }
     let written = Writer { kind, tape, line, order, out: form }.document(leave_out);
     if written.is_err() {
         form.clear();
@@ -119,6 +126,9 @@ pub fn differing_fields(kind: StoreKind, a: &[u8], b: &[u8]) -> Vec<String> {
 fn field_forms(kind: StoreKind, line: &[u8]) -> Result<Vec<(String, Vec<u8>)>, JsonError> {
     let mut tape = Tape::deep();
     tape.read(line)?;
+    if let Ok(Some(outline)) = Outline::of(kind, &tape, line) {
+        return field_forms(kind, &outline.line);
+    }
     let mut order = Vec::new();
     let mut forms = Vec::new();
     for field in tape.members(kind.fields(&tape, line).ok().flatten()) {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::StoreKind;
+use super::bson::Outline;
 use super::decimal::Decimal;
 use super::json::{Kind, Member, Tape};
 use super::text::{unescape, write_quoted};
@@ -28,6 +29,9 @@ impl StoreKey {
     ///
     /// Errors: [`Reason::FieldMissing`], [`Reason::FieldType`] if a field cannot be part of a key.
     pub fn of(kind: StoreKind, fields: &[&str], tape: &Tape, line: &[u8]) -> Result<Self, Refusal> {
+        if let Some(outline) = Outline::of(kind, tape, line)? {
+            return Self::of(kind, fields, &outline.tape, &outline.line);
+        }
         let mut out = Vec::with_capacity(64);
         out.push(b'[');
         for name in fields {

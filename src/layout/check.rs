@@ -69,6 +69,7 @@ impl Layout {
             .map(String::as_str)
             .chain(self.owner.at.iter().map(super::FieldPath::field))
             .chain(self.store_key_fields())
+            .chain(self.counter.iter().map(|counter| counter.counts.as_str()))
             .collect();
         names.sort_unstable();
         names.dedup();

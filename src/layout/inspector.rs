@@ -1,5 +1,6 @@
 //! A layout at work on documents: what one is, and the same one rekeyed.
 
+mod escaped;
 mod found;
 mod inspect;
 mod limits;
@@ -14,6 +15,7 @@ mod state;
 use std::borrow::Cow;
 
 use super::{Identity, Layout};
+use crate::document::bson::Outline;
 use crate::document::json::Tape;
 use crate::key::Escaping;
 use found::Found;
@@ -64,6 +66,9 @@ impl Inspector {
     ///
     /// Of a document that is not of the layout, whatever stands there.
     pub fn display_key<'a>(&self, tape: &Tape, line: &'a [u8]) -> Cow<'a, str> {
+        if let Ok(Some(outline)) = Outline::of(self.plan.store, tape, line) {
+            return Cow::Owned(self.display_key(&outline.tape, &outline.line).into_owned());
+        }
         self.plan.find(tape, line).map_or(Cow::Borrowed(""), |found| self.shown(&found))
     }
 
@@ -88,12 +93,28 @@ impl Inspector {
 
     /// The id that an event keeps whatever its key is, where the layout names one.
     pub fn event_id<'a>(&self, tape: &Tape, line: &'a [u8]) -> Option<Cow<'a, str>> {
+        if let Some(outline) = self.outline(tape, line).ok()? {
+            let id = self.event_id(&outline.tape, &outline.line)?;
+            return Some(Cow::Owned(id.into_owned()));
+        }
         self.plan.find(tape, line).ok()?.text(self.plan.event_id?)
     }
 
     /// The time, in seconds since 1970, at which the document expires, where it says so.
     pub fn expires_at(&self, tape: &Tape, line: &[u8]) -> Option<i64> {
+        if let Some(outline) = self.outline(tape, line).ok()? {
+            return self.expires_at(&outline.tape, &outline.line);
+        }
         self.plan.find(tape, line).ok()?.integer(self.plan.expires?)
+    }
+
+    /// The number of the global sequence that the document holds, where the layout counts one.
+    pub fn sequence(&self, tape: &Tape, line: &[u8]) -> Option<i64> {
+        let slot = self.plan.sequence?;
+        if let Some(outline) = self.outline(tape, line).ok()? {
+            return self.sequence(&outline.tape, &outline.line);
+        }
+        self.plan.find(tape, line).ok()?.integer(slot)
     }
 }
 

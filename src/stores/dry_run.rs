@@ -11,7 +11,7 @@ use super::{
     GuardedUpdate, StoreError, StoreErrorKind, StoreResult, guard, store_key_fields,
 };
 use crate::document::json::Tape;
-use crate::document::{Lines, StoreKey, find_field};
+use crate::document::{Lines, StoreKey, integer_field};
 
 /// How many documents are looked up in one call.
 const BATCH: BatchLimits = BatchLimits { documents: 1000, bytes: 4 * 1024 * 1024 };
@@ -158,8 +158,7 @@ impl CollectionWriter for DryRun {
         Ok(stored.and_then(|line| {
             let mut tape = Tape::new();
             tape.read(&line).ok()?;
-            let value = find_field(kind, &tape, &line, field).ok()??;
-            kind.integer(&tape, &line, value)
+            integer_field(kind, &tape, &line, field)
         }))
     }
 }

@@ -1,22 +1,19 @@
 //! Whether a stored document is what a guarded change or delete expects.
 
-use crate::check::Refusal;
+use crate::check::{Reason, Refusal};
+use crate::document::bson::{self, Outline};
 use crate::document::canonical::write_canonical;
 use crate::document::json::{JsonError, Member, Tape};
-use crate::document::{StoreKind, find_field};
+use crate::document::{StoreKind, find_field, integer_field, text_field};
 
 use super::GuardedUpdate;
 
 /// Whether every field that an update names holds the value it expects.
 pub fn holds(kind: StoreKind, tape: &Tape, line: &[u8], update: &GuardedUpdate) -> bool {
-    let field = |name: &str| find_field(kind, tape, line, name).ok().flatten();
     let text = |(name, expected): &(String, String)| {
-        let value = field(name).and_then(|value| kind.text(tape, line, value));
-        value.is_some_and(|value| value == *expected)
+        text_field(kind, tape, line, name).is_some_and(|value| value == *expected)
     };
-    let integer = |(name, expected): &(String, i64)| {
-        field(name).and_then(|value| kind.integer(tape, line, value)) == Some(*expected)
-    };
+    let integer = |(name, expected): &(String, i64)| integer_field(kind, tape, line, name) == Some(*expected);
     update.when_text.iter().all(text) && update.when_integer.iter().all(integer)
 }
 
@@ -28,6 +25,16 @@ pub fn write_with_text(
     (name, text): (&str, &str),
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
+    if let Some(outline) = Outline::of(kind, tape, line)? {
+        let mut changed = Vec::with_capacity(outline.bson.len() + text.len());
+        return match bson::with_text(&outline.bson, name, text, &mut changed) {
+            Ok(()) => {
+                bson::write_line(&changed, out);
+                Ok(())
+            }
+            Err(error) => Err(Refusal::new(Reason::EscapeRecord, error.to_string())),
+        };
+    }
     let fields = kind.fields(tape, line)?;
     if let Some(value) = find_field(kind, tape, line, name)? {
         let (before, after) = around(line, value);

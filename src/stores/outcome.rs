@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use super::write::unanswered;
 use super::{Collection, Created, Guarded, GuardedUpdate, StoreError, StoreErrorKind, guard};
 use crate::document::json::Tape;
-use crate::document::{Lines, StoreKey, StoreKind, find_field};
+use crate::document::{Lines, StoreKey, StoreKind, text_field};
 
 /// How often a write is sent whose answer is lost again and again.
 const ROUNDS: usize = 5;
@@ -110,8 +110,7 @@ pub async fn update(collection: &dyn Collection, updates: &[GuardedUpdate]) -> V
         if tape.read(&stored).is_err() {
             return Some(Guarded::Differs(Some(stored)));
         }
-        let field = find_field(kind, &tape, &stored, &update.set.0).ok().flatten();
-        let text = field.and_then(|field| kind.text(&tape, &stored, field));
+        let text = text_field(kind, &tape, &stored, &update.set.0);
         if text.is_some_and(|text| text == update.set.1) {
             return Some(Guarded::Done);
         }

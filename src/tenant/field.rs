@@ -4,7 +4,7 @@ use super::pointer::{Pointed, Pointer};
 use crate::{
     Error, Result,
     check::{Reason, Refusal},
-    document::{StoreKind, json::Tape},
+    document::{StoreKind, bson::Outline, json::Tape},
 };
 use std::{
     borrow::Cow,
@@ -70,6 +70,10 @@ impl TenantField {
         tape: &Tape,
         line: &'a [u8],
     ) -> Result<Option<Cow<'a, str>>, Refusal> {
+        if let Some(outline) = Outline::of(store, tape, line)? {
+            let carried = self.read(store, &outline.tape, &outline.line)?;
+            return Ok(carried.map(|tenant| Cow::Owned(tenant.into_owned())));
+        }
         let fields = store.fields(tape, line)?;
         let Some(value) =
             tape.find(line, fields, &self.field).filter(|value| !store.is_null(tape, line, value))

@@ -5,7 +5,7 @@ use super::expected::Recorder;
 use crate::Result;
 use crate::check::Reason;
 use crate::document::canonical::{Scratch, digest};
-use crate::document::{Lines, StoreKind, find_field};
+use crate::document::{Lines, StoreKind, text_field};
 use crate::key::Escaping;
 use crate::layout::{KeyState, Layout};
 use crate::report::{Finding, FindingCode};
@@ -36,6 +36,8 @@ pub struct Found {
     pub wrong_owner: u64,
     /// The first of those; a comparison of contents finds them by itself.
     pub owner_findings: Vec<Finding>,
+    /// The highest number of the global sequence.
+    pub highest: Option<i64>,
     /// The tenants, with those that only the store knows.
     pub tenants: TenantNames,
 }
@@ -78,6 +80,7 @@ impl FoundConsumer {
                 findings: Vec::new(),
                 wrong_owner: 0,
                 owner_findings: Vec::new(),
+                highest: None,
                 tenants,
             },
             watch,
@@ -105,8 +108,7 @@ impl FoundConsumer {
     fn check_owner(&mut self, line: &[u8], tenant: u32, shown: &str) {
         let tape = &self.recorder.tape;
         let wrong = self.owner_fields.iter().find(|name| {
-            let field = find_field(self.store, tape, line, name).ok().flatten();
-            let owner = field.and_then(|field| self.store.text(tape, line, field));
+            let owner = text_field(self.store, tape, line, name);
             owner.as_deref() != Some(self.found.tenants.name(tenant))
         });
         if let Some(field) = wrong {
@@ -167,8 +169,7 @@ impl FoundConsumer {
         let text = if probe.field == crate::document::DOCUMENT_ID {
             crate::document::document_id(tape, line)
         } else {
-            let field = find_field(self.store, tape, line, &probe.field).ok().flatten();
-            field.and_then(|field| self.store.text(tape, line, field))
+            text_field(self.store, tape, line, &probe.field)
         };
         text.is_some_and(|text| text.starts_with(&probe.within) && !text.starts_with(&probe.rekeyed_prefix))
     }
@@ -191,6 +192,8 @@ impl PageConsumer for FoundConsumer {
                 Ok(_) => self.legacy(line)?,
                 Err(refusal) => self.outside(line, refusal.reason, &refusal.detail),
             }
+            let number = self.recorder.inspector.sequence(&self.recorder.tape, line);
+            self.found.highest = self.found.highest.max(number);
         }
         (self.watch)(lines.len() as u64, lines.bytes() as u64);
         Ok(())

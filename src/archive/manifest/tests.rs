@@ -24,6 +24,7 @@ fn manifest() -> Manifest {
         ended: time("2026-11-30T10:00:01Z"),
         consistent: true,
         snapshot: None,
+        counter: None,
         totals: Totals { documents: 3, bytes: 33, sha256: "ef".repeat(32) },
         streams: 2,
         sorted: true,

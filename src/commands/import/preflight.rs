@@ -10,6 +10,7 @@ use crate::layout::{Identity, Inspector, KeyState, Layout};
 use crate::report::{Finding, Findings};
 use crate::rewrite::{RefusedDocument, StreamId, Suspicion, stream_id, stream_refused};
 use crate::signal::StopSignal;
+use crate::stores::Collection;
 use crate::ui::Ui;
 use crate::{Error, Result};
 
@@ -24,6 +25,8 @@ pub(super) struct Checked {
     pub reasons: BTreeMap<Reason, u64>,
     /// Whether two neighbours in a sorted archive have one key.
     pub repeats_keys: bool,
+    /// The highest number of the global sequence that a document holds.
+    pub highest: Option<i64>,
     /// Their streams, which are set aside whole.
     refused_streams: BTreeSet<StreamId>,
     /// Streams that those may be missing from of which nobody can tell the stream.
@@ -32,7 +35,16 @@ pub(super) struct Checked {
 
 /// Reads the whole archive: it must be whole, in order, of the right kind and within the store's limits.
 /// Every refused document is a finding.
-pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSignal) -> Result<Checked> {
+pub(super) fn check(
+    plan: &Plan,
+    target: Option<&dyn Collection>,
+    findings: &mut Findings,
+    ui: &Ui,
+    stop: &StopSignal,
+) -> Result<Checked> {
+    // A document that is changed where it is stands in the store already.
+    let target = target.filter(|_| !plan.what.is_in_place());
+    let foreseen = |line: &[u8]| target.map_or(Ok(()), |target| target.check(line));
     let mut checked = Checked::default();
     let mut document = Examined::new(plan);
     let mut notable = Notable::default();
@@ -46,7 +58,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSi
         for line in chunk.lines() {
             checked.documents += 1;
             let is_last_line = chunk.last_line_unterminated() && Some(line) == chunk.line(chunk.len() - 1);
-            match document.examine(line.bytes) {
+            match document.examine(line.bytes).and_then(|()| foreseen(line.bytes)) {
                 Ok(()) => notable.look(plan.layout.store, &document.tape, line.bytes),
                 Err(refusal) if refusal.reason == Reason::Malformed && is_last_line => {
                     return Err(Error::file(format!(
@@ -61,6 +73,7 @@ pub(super) fn check(plan: &Plan, findings: &mut Findings, ui: &Ui, stop: &StopSi
                     findings.push(checked.refuse(&plan.layout, &document, line.bytes, refused))?;
                 }
             }
+            checked.highest = checked.highest.max(document.inspector.sequence(&document.tape, line.bytes));
             if sorted && document.key < last_key {
                 return Err(crate::rewrite::out_of_order(line.number));
             }

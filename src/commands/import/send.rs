@@ -13,7 +13,7 @@ use super::{Job, Plan};
 use crate::commands::journal_stem;
 use crate::document::canonical::differing_fields;
 use crate::document::json::Tape;
-use crate::document::{StoreKind, find_field};
+use crate::document::{StoreKind, integer_field, text_field};
 use crate::journal::{Context, Done, Journal, Ranges, Tally};
 use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
@@ -204,13 +204,12 @@ fn holds(kind: StoreKind, stored: &[u8], field: &str, text: &str, update: &Guard
     if tape.read(stored).is_err() {
         return false;
     }
-    let find = |name: &str| find_field(kind, &tape, stored, name).ok().flatten();
-    let has_text = find(field).and_then(|it| kind.text(&tape, stored, it)).is_some_and(|it| it == text);
+    let has_text = text_field(kind, &tape, stored, field).is_some_and(|it| it == text);
     has_text
         && update
             .when_integer
             .iter()
-            .all(|(name, value)| find(name).and_then(|it| kind.integer(&tape, stored, it)) == Some(*value))
+            .all(|(name, value)| integer_field(kind, &tape, stored, name) == Some(*value))
 }
 
 /// One run over the archive.

@@ -1,7 +1,7 @@
 //! What a layout and a store read of a document that stands as an escape record.
 
-use super::element::Elements;
-use super::extended::{is_reserved, write_value};
+use super::element::{Element, Elements};
+use super::extended::write_value;
 use super::{RAW_BSON, base64_text};
 use crate::check::{Reason, Refusal};
 use crate::document::StoreKind;
@@ -21,41 +21,53 @@ pub struct Outline {
     pub line: Vec<u8>,
     /// The document.
     pub bson: Vec<u8>,
+    /// The names of its fields that stand twice.
+    pub repeated: Vec<String>,
 }
 
 impl Outline {
     /// Makes the outline of a line that `tape` has read; `None` if it is no escape record.
     ///
-    /// Errors: [`Reason::NotLossless`] if it holds no BSON document.
+    /// Errors: [`Reason::EscapeRecord`] if it holds no BSON document.
     pub fn of(kind: StoreKind, tape: &Tape, line: &[u8]) -> Result<Option<Self>, Refusal> {
         if kind != StoreKind::MongoDb || !is_escape_record(tape, line) {
             return Ok(None);
         }
-        let broken = || Refusal::new(Reason::NotLossless, "The \"$rawBson\" record holds no BSON document.");
+        let broken = || Refusal::new(Reason::EscapeRecord, "The \"$rawBson\" record holds no BSON document.");
         let mut members = tape.members(None);
         let raw = members.next().filter(|raw| raw.kind == Kind::String).ok_or_else(broken)?;
         let bson = base64_text::decode(&unescape(raw.raw(line))).filter(|_| members.next().is_none());
         let bson = bson.ok_or_else(broken)?;
-        let mut outline = Self { tape: Tape::new(), line: Vec::with_capacity(bson.len() * 2), bson };
+        let line = Vec::with_capacity(bson.len() * 2);
+        let mut outline = Self { tape: Tape::new(), line, bson, repeated: Vec::new() };
         outline.write().ok_or_else(broken)?;
         Ok(Some(outline))
     }
 
     fn write(&mut self) -> Option<()> {
-        let Self { tape, line, bson } = self;
+        let Self { tape, line, bson, repeated } = self;
         let elements = Elements::of(bson).ok()?.collect::<Result<Vec<_>, _>>().ok()?;
         line.push(b'{');
         for (at, element) in elements.iter().enumerate() {
-            let mut others = elements.iter().enumerate().filter(|(_, other)| other.name == element.name);
-            let first = others.next().is_some_and(|(first, _)| first == at);
-            let Some(name) = std::str::from_utf8(element.name).ok().filter(|_| first) else { continue };
+            // No layout has a field whose name is no text, or the mark of an escape record.
+            let name = std::str::from_utf8(element.name).ok().filter(|name| *name != RAW_BSON);
+            let Some(name) = name else { continue };
+            let twice = |others: &[Element<'_>]| others.iter().any(|other| other.name == element.name);
+            let (before, after) = (elements.get(..at), elements.get(at + 1..));
+            if before.is_some_and(twice) {
+                continue;
+            }
             if line.len() > 1 {
                 line.push(b',');
             }
             write_quoted(name, line);
             line.push(b':');
             let start = line.len();
-            if others.next().is_some() || is_reserved(element.name) || write_value(element, line).is_err() {
+            let repeats = after.is_some_and(twice);
+            if repeats {
+                repeated.push(name.to_owned());
+            }
+            if repeats || write_value(element, line).is_err() {
                 line.truncate(start);
                 write_raw_value(element.whole, line);
             }

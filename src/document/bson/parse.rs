@@ -24,7 +24,7 @@ impl Default for Parser {
 impl Parser {
     /// Appends the document that a line stands for, Extended JSON or an escape record.
     ///
-    /// Errors: [`Reason::Malformed`] for what is no JSON, [`Reason::DuplicateName`],
+    /// Errors: [`Reason::Malformed`] for what is no JSON, [`Reason::DuplicateName`], [`Reason::EscapeRecord`],
     /// [`Reason::NotLossless`] for what is no canonical Extended JSON, with the field's name; nothing is
     /// appended then.
     pub fn document(&mut self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
@@ -60,7 +60,7 @@ impl<'t> Reader<'t> {
                 out.extend_from_slice(&bytes);
                 Ok(())
             }
-            _ => Err(Refusal::new(Reason::NotLossless, "The \"$rawBson\" record holds no BSON document.")),
+            _ => Err(Refusal::new(Reason::EscapeRecord, "The \"$rawBson\" record holds no BSON document.")),
         }
     }
 
@@ -274,9 +274,11 @@ impl<'t> Reader<'t> {
         base64_text::decode(&self.text(value)?)
     }
 
-    /// An integer as canonical Extended JSON spells it.
-    fn integer<T: std::str::FromStr>(self, value: &Member) -> Option<T> {
-        self.text(value).filter(|text| !text.starts_with('+'))?.parse().ok()
+    /// An integer as canonical Extended JSON spells it: MongoDB gives no other spelling back.
+    fn integer<T: std::str::FromStr + itoa::Integer + Copy>(self, value: &Member) -> Option<T> {
+        let text = self.text(value)?;
+        let integer = text.parse().ok()?;
+        (itoa::Buffer::new().format(integer) == text).then_some(integer)
     }
 
     /// The only member of an object, if it has this name.

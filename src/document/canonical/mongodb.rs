@@ -1,13 +1,37 @@
 //! MongoDB: order is part of a document, and every type has its own wrapper.
 
 use super::writer::{Writer, Written};
-use crate::document::double;
+use crate::document::bson::{self, Outline};
 use crate::document::json::{Kind, Member, Tape};
 use crate::document::text::unescape;
+use crate::document::{StoreKind, double};
 
 /// Whether a line is its own canonical form.
 pub(super) fn stands(tape: &Tape) -> bool {
     tape.is_compact() && !tape.traits().dollar_number_d
+}
+
+/// Appends an escape record without some fields; `false` if the line is none, or none are to be left out.
+///
+/// What is left may be a document that Extended JSON carries: it then has that form, as the rest of an
+/// ordinary document has.
+pub(super) fn write_escaped_without(
+    kind: StoreKind,
+    tape: &Tape,
+    line: &[u8],
+    leave_out: &[&str],
+    out: &mut Vec<u8>,
+) -> bool {
+    if leave_out.is_empty() {
+        return false;
+    }
+    let Ok(Some(outline)) = Outline::of(kind, tape, line) else { return false };
+    let mut rest = Vec::with_capacity(outline.bson.len());
+    if bson::without(&outline.bson, leave_out, &mut rest).is_err() {
+        return false;
+    }
+    bson::write_line(&rest, out);
+    true
 }
 
 impl<'t> Writer<'t, '_> {

@@ -24,6 +24,9 @@ impl Inspector {
     /// another type, or whose key is neither the legacy nor the rekeyed one of its own fields in every place
     /// the key stands in. `into` then holds nothing of use.
     pub fn inspect(&mut self, tape: &Tape, line: &[u8], into: &mut Identity) -> Result<(), Refusal> {
+        if let Some(outline) = self.outline(tape, line)? {
+            return self.inspect(&outline.tape, &outline.line, into);
+        }
         self.plan.store.check_lossless(tape, line)?;
         let found = self.plan.find(tape, line)?;
         self.inspect_found(&found, into)

@@ -12,6 +12,11 @@ impl Inspector {
     /// # Errors
     /// `key-too-long`, `key-forbidden` and `document-too-large`; a document whose fields are not found.
     pub fn check_stored(&mut self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+        if let Some(outline) = self.outline(tape, line)? {
+            let found = self.plan.find(&outline.tape, &outline.line)?;
+            self.check_limits(&found, Values::Stored)?;
+            return self.check_size(line);
+        }
         let found = self.plan.find(tape, line)?;
         self.check_limits(&found, Values::Stored)?;
         self.check_size(line)

@@ -28,6 +28,11 @@ impl Names {
         self.names.is_empty()
     }
 
+    /// The names, by slot.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// The slot of a name.
     pub fn slot(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known == name)

@@ -34,6 +34,8 @@ pub(super) struct Plan {
     pub map_key: Template,
     pub event_id: Option<usize>,
     pub expires: Option<usize>,
+    /// The number of a global sequence.
+    pub sequence: Option<usize>,
 }
 
 /// The term that only a key holds.
@@ -125,6 +127,7 @@ impl Plan {
             map_key: layout.tenant_map.key.clone(),
             event_id: layout.stream.event_id.as_deref().map(slot),
             expires: layout.document.expires.as_deref().map(slot),
+            sequence: layout.counter.as_ref().map(|counter| slot(&counter.counts)),
             names,
         }
     }

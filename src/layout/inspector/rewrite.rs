@@ -26,6 +26,9 @@ impl Inspector {
         owner: StoredOwner,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
+        if let Some(outline) = self.outline(tape, line)? {
+            return self.rewrite_escaped(&outline, identity, tenant, owner, out);
+        }
         check_rewritable(identity, tenant, owner)?;
         let found = self.plan.find(tape, line)?;
         let escaping_matters = self.render(&identity.terms(tenant))?;
@@ -49,7 +52,7 @@ impl Inspector {
         identity: &Identity,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let found = self.plan.find(tape, line)?;
+        let outline = self.outline(tape, line)?;
         let terms = identity.terms(identity.tenant().unwrap_or_default());
         if self.escaping.is_none() {
             for place in &self.plan.places {
@@ -57,6 +60,10 @@ impl Inspector {
             }
         }
         self.escaping_mattered |= self.plan.places.iter().any(|place| place.rekeyed.escaping_matters(&terms));
+        if let Some(outline) = outline {
+            return self.push_escaped(&outline.bson, out);
+        }
+        let found = self.plan.find(tape, line)?;
         self.edits.clear();
         self.plan_cuts(&found);
         self.splice(line, out);
@@ -64,7 +71,7 @@ impl Inspector {
     }
 
     /// Renders what the places and the set fields will hold; tells whether the escaping mattered.
-    fn render(&mut self, terms: &Terms<'_>) -> Result<bool, Refusal> {
+    pub(super) fn render(&mut self, terms: &Terms<'_>) -> Result<bool, Refusal> {
         let mut escaping_matters = false;
         let places = self.plan.places.iter().map(|place| &place.rekeyed);
         let sets = self.plan.sets.iter().map(|set| &set.value);
@@ -119,7 +126,7 @@ impl Inspector {
     }
 }
 
-fn check_rewritable(identity: &Identity, tenant: &str, owner: StoredOwner) -> Result<(), Refusal> {
+pub(super) fn check_rewritable(identity: &Identity, tenant: &str, owner: StoredOwner) -> Result<(), Refusal> {
     if let KeyState::Rekeyed { tenant } = &identity.state {
         let detail = format!("The document's key is already that of the tenant {tenant:?}.");
         return Err(Refusal::new(Reason::AlreadyRekeyed, detail));

@@ -38,11 +38,17 @@ impl Inspector {
     /// # Errors
     /// A document without a store key.
     pub fn order_key(&self, tape: &Tape, line: &[u8], out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        if let Some(outline) = self.outline(tape, line)? {
+            return self.order_key(&outline.tape, &outline.line, out);
+        }
         self.write_order_key(&self.plan.find(tape, line)?, Values::Stored, out)
     }
 
     /// Does the same for what the last rewrite made of the document, whose tape and line are still given.
     pub fn new_order_key(&self, tape: &Tape, line: &[u8], out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        if let Some(outline) = self.outline(tape, line)? {
+            return self.new_order_key(&outline.tape, &outline.line, out);
+        }
         self.write_order_key(&self.plan.find(tape, line)?, Values::New, out)
     }
 
@@ -59,6 +65,11 @@ impl Inspector {
         order_keys: &mut Vec<u8>,
         store_key: &mut Vec<u8>,
     ) -> Result<ShownKeys<'a>, Refusal> {
+        if let Some(outline) = self.outline(tape, line)? {
+            let keys = self.keys(&outline.tape, &outline.line, kept, order_keys, store_key)?;
+            let (old, new) = (keys.old.into_owned(), keys.new.into_owned());
+            return Ok(ShownKeys { old: Cow::Owned(old), new: Cow::Owned(new), stream_len: keys.stream_len });
+        }
         let found = self.plan.find(tape, line)?;
         let old = self.shown(&found);
         let (values, new) = if kept {
@@ -81,14 +92,12 @@ impl Inspector {
     /// # Errors
     /// A document that lacks a field of the key, or has one of a type that cannot be.
     pub fn store_key(&self, tape: &Tape, line: &[u8]) -> Result<StoreKey, Refusal> {
-        let found = self.plan.find(tape, line)?;
-        self.boxed_store_key(&found, Values::Stored)
+        self.boxed_store_key(tape, line, Values::Stored)
     }
 
     /// The store key of what the last rewrite made of the document, whose tape and line are still given.
     pub fn new_store_key(&self, tape: &Tape, line: &[u8]) -> Result<StoreKey, Refusal> {
-        let found = self.plan.find(tape, line)?;
-        self.boxed_store_key(&found, Values::New)
+        self.boxed_store_key(tape, line, Values::New)
     }
 
     pub(super) fn write_order_key(
@@ -110,9 +119,13 @@ impl Inspector {
         Ok(stream_len)
     }
 
-    fn boxed_store_key(&self, found: &Found<'_, '_>, values: Values) -> Result<StoreKey, Refusal> {
+    fn boxed_store_key(&self, tape: &Tape, line: &[u8], values: Values) -> Result<StoreKey, Refusal> {
+        if let Some(outline) = self.outline(tape, line)? {
+            return self.boxed_store_key(&outline.tape, &outline.line, values);
+        }
+        let found = self.plan.find(tape, line)?;
         let mut out = Vec::with_capacity(64);
-        self.write_store_key(found, values, &mut out)?;
+        self.write_store_key(&found, values, &mut out)?;
         // Made of parts of a valid line, cut at JSON values.
         Ok(StoreKey(String::from_utf8_lossy(&out).into()))
     }

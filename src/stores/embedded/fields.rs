@@ -1,8 +1,9 @@
 //! Which fields of a document a question or an index reads.
 
 use super::order;
+use crate::document::bson::Outline;
 use crate::document::json::Tape;
-use crate::document::{DOCUMENT_ID, StoreKind, document_id, find_field};
+use crate::document::{DOCUMENT_ID, StoreKind, document_id, find_field, text_field};
 use crate::stores::{StoreError, StoreErrorKind, StoreResult};
 
 /// Reads a string field, `@id` too; `None` if it is not there or of another type.
@@ -15,8 +16,7 @@ pub(super) fn text<'a>(
     if kind == StoreKind::Firestore && name == DOCUMENT_ID {
         return document_id(tape, line);
     }
-    let value = find_field(kind, tape, line, name).ok().flatten()?;
-    kind.text(tape, line, value)
+    text_field(kind, tape, line, name)
 }
 
 /// Appends the ordered form of fields, one after the other.
@@ -27,6 +27,9 @@ pub(in crate::stores) fn write_ordered<'n>(
     names: impl IntoIterator<Item = &'n str>,
     out: &mut Vec<u8>,
 ) {
+    if let Ok(Some(outline)) = Outline::of(kind, tape, line) {
+        return write_ordered(kind, &outline.tape, &outline.line, names, out);
+    }
     for name in names {
         if kind == StoreKind::Firestore && name == DOCUMENT_ID {
             order::write_text(&document_id(tape, line).unwrap_or_default(), out);

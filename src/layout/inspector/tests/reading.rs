@@ -192,6 +192,7 @@ fn a_stream_is_called_in_a_tenant_map_as_it_is_in_the_legacy_store() {
 fn lines_that_are_not_the_store_s_lossless_form_are_refused() {
     for (name, line, reason) in [
         ("mongodb-events", r#"{"$rawBson":"AAAA"}"#.to_owned(), Reason::EscapeRecord),
+        ("mongodb-events", r#"{"$rawBson":"BQAAAAA="}"#.to_owned(), Reason::FieldMissing),
         ("mongodb-events", mongodb_event("A-1").replace(r#"{"$numberLong":"3"}"#, "3"), Reason::NotLossless),
         ("dynamodb-events", r#"{"pk":{"S":"x"}}"#.to_owned(), Reason::NotLossless),
         ("firestore-events", r#"{"name":"p/c/x"}"#.to_owned(), Reason::NotLossless),

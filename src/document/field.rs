@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn fields_of_an_escape_record_are_read_like_any_other() {
         // {"s": "A", "v": int64 3, "x": NaN with a payload}
-        let bson = b"\x23\0\0\0\x02s\0\x02\0\0\0A\0\x12v\0\x03\0\0\0\0\0\0\0\x01x\0\x01\0\0\0\0\0\xf8\x7f\0";
+        let bson = b"\x24\0\0\0\x02s\0\x02\0\0\0A\0\x12v\0\x03\0\0\0\0\0\0\0\x01x\0\x01\0\0\0\0\0\xf8\x7f\0";
         let mut line = Vec::new();
         super::super::bson::write_line(bson, &mut line);
         assert!(line.starts_with(b"{\"$rawBson\""));

@@ -19,7 +19,7 @@ pub(super) fn write_escaped_without(
     kind: StoreKind,
     tape: &Tape,
     line: &[u8],
-    leave_out: &[&str],
+    leave_out: &[impl AsRef<str>],
     out: &mut Vec<u8>,
 ) -> bool {
     if leave_out.is_empty() {

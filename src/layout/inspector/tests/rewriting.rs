@@ -143,3 +143,47 @@ fn quotes_and_control_characters_are_escaped_in_the_new_key() {
     let made = rewritten("mongodb-events", &line, "a\"\\").unwrap();
     assert_eq!(made, mongodb_event("t:a\\\"\\\\:a\\u0000\\nb\u{2028}"));
 }
+
+/// A document that holds a NaN with a payload, which canonical Extended JSON does not carry.
+fn escaped(fields: &str) -> String {
+    let mut document = Vec::new();
+    crate::document::bson::Parser::default().document(fields.as_bytes(), &mut document).unwrap();
+    let _ = document.pop();
+    document.extend_from_slice(b"\x01x\0\x01\0\0\0\0\0\xf8\x7f\0");
+    let length = u32::try_from(document.len()).unwrap();
+    document[..4].copy_from_slice(&length.to_le_bytes());
+    let mut line = Vec::new();
+    crate::document::bson::write_line(&document, &mut line);
+    assert!(line.starts_with(b"{\"$rawBson\""));
+    String::from_utf8(line).unwrap()
+}
+
+#[test]
+fn an_escape_record_is_rewritten_as_bson() {
+    let event = |stream: &str| {
+        let fields = r#""aggregateType":"Order","version":{"$numberLong":"3"},"payload":null"#;
+        escaped(&format!(r#"{{"_id":{{"$oid":"65a0f1c2d3e4f5a6b7c8d9e0"}},"streamId":"{stream}",{fields}}}"#))
+    };
+    assert_eq!(rewritten("mongodb-events", &event("A-1"), "acme").unwrap(), event("t:acme:A-1"));
+    let saga = |id: &str, tenant: &str, last: &str| {
+        escaped(&format!(
+            r#"{{"_id":"{id}","sagaType":"Order","tenantId":{tenant},"stateJson":"{{}}"{last}}}"#
+        ))
+    };
+    let made = rewritten("mongodb-sagas", &saga("6f96", "null", ""), "acme").unwrap();
+    let expected = saga("t:acme:6f96", "\"acme\"", "");
+    let mut before = Vec::new();
+    let mut after = Vec::new();
+    let canonical = crate::document::canonical::write_canonical;
+    canonical(crate::document::StoreKind::MongoDb, expected.as_bytes(), &["sagaId".to_owned()], &mut before)
+        .unwrap();
+    canonical(crate::document::StoreKind::MongoDb, made.as_bytes(), &["sagaId".to_owned()], &mut after)
+        .unwrap();
+    assert_eq!(String::from_utf8(after), String::from_utf8(before));
+    let layout = layout("mongodb-sagas");
+    let mut tape = Tape::new();
+    tape.read(made.as_bytes()).unwrap();
+    let inspector = Inspector::new(&layout, None);
+    assert_eq!(inspector.display_key(&tape, made.as_bytes()), "t:acme:6f96");
+    assert_eq!(&*inspector.store_key(&tape, made.as_bytes()).unwrap().0, r#"["t:acme:6f96"]"#);
+}

@@ -90,6 +90,7 @@ fn run(command: Command, ui: &Ui) -> Result<Outcome> {
         let stop = StopSignal::listen()?;
         command.run(ui, &stop).await
     });
+    panic::work_is_over();
     // What still runs in the background must not hold up the end.
     runtime.shutdown_background();
     result

@@ -1,17 +1,22 @@
 use std::backtrace::BacktraceStatus;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ThreadId;
 
 use super::plain_ui;
 use crate::error::{Error, ErrorKind};
 use crate::exit::ExitStatus;
 
 static SEEN: AtomicBool = AtomicBool::new(false);
+/// The thread that goes on once the work is over.
+static LEFT: OnceLock<ThreadId> = OnceLock::new();
 
 /// Lets a panic on any thread print where it happened, once, and never the message: it may hold a document.
 pub(super) fn report_bugs() {
     std::panic::set_hook(Box::new(|info| {
-        if SEEN.swap(true, Ordering::SeqCst) {
+        let is_left_behind = LEFT.get().is_some_and(|left| *left != std::thread::current().id());
+        if is_left_behind || SEEN.swap(true, Ordering::SeqCst) {
             return;
         }
         let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
@@ -23,6 +28,12 @@ pub(super) fn report_bugs() {
             ui.status(&backtrace.to_string());
         }
     }));
+}
+
+/// Notes that the work is over. Of other threads' panics nothing depends any more: drivers watch their servers in
+/// the background, and some panic when the runtime goes away under them.
+pub(super) fn work_is_over() {
+    let _ = LEFT.get_or_init(|| std::thread::current().id());
 }
 
 /// Runs something; a panic in it is a bug.

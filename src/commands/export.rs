@@ -222,8 +222,13 @@ async fn refuse_changed_collection(
     snapshot: Option<&Snapshot>,
     read: u64,
 ) -> Result<()> {
-    let after = reader.describe().await?;
-    if after.identity != before.identity || after.key_fields != before.key_fields {
+    let after = match reader.describe().await {
+        Err(error) if error.kind == StoreErrorKind::NotFound => None,
+        after => Some(after?),
+    };
+    let is_same =
+        |after: &Description| after.identity == before.identity && after.key_fields == before.key_fields;
+    if !after.as_ref().is_some_and(is_same) {
         return Err(Error::store(format!(
             "{} was replaced while it was read; nothing was written",
             before.location

@@ -262,7 +262,7 @@ impl Rewrite<'_> {
             totals: totals.clone(),
             streams: account.streams,
             sorted: true,
-            escape_records: 0,
+            escape_records: account.escape_records,
             notices: count_notices(self.ui),
             rekey: Some(RekeyAccount {
                 input_sha256: input.sha256.clone(),

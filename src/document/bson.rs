@@ -22,6 +22,9 @@ pub use parse::Parser;
 /// The name of an escape record's only member, and of a single value's in an [`Outline`].
 pub const RAW_BSON: &str = "$rawBson";
 
+/// How the line of an escape record begins, as [`write_line`] writes it.
+pub const ESCAPE_RECORD: &[u8] = b"{\"$rawBson\":\"";
+
 /// Appends the line of a document: canonical Extended JSON where that carries it exactly, else an escape record.
 ///
 /// `bson` may be anything; what is no BSON document becomes an escape record, too.
@@ -35,7 +38,7 @@ pub fn write_line(bson: &[u8], out: &mut Vec<u8>) {
 
 /// Appends `{"$rawBson":"…"}`.
 fn write_escape_record(bson: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"$rawBson\":\"");
+    out.extend_from_slice(ESCAPE_RECORD);
     base64_text::append(bson, out);
     out.extend_from_slice(b"\"}");
 }

@@ -32,6 +32,8 @@ pub struct Account {
     pub owners_replaced: u64,
     /// Streams that are moved.
     pub streams: u64,
+    /// Documents of those that stand as escape records.
+    pub escape_records: u64,
 }
 
 /// An old key with its new one.
@@ -50,6 +52,7 @@ impl Account {
         self.documents += documents;
         self.rekeyed += documents - moved.kept;
         self.already_rekeyed += moved.kept;
+        self.escape_records += moved.escape_records;
         self.streams += 1;
         self.owners_replaced += moved.owners_replaced;
         self.streams_with_holes += u64::from(moved.holes > 0);

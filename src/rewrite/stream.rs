@@ -12,6 +12,8 @@ use super::worker::Fragment;
 use crate::Result;
 use crate::archive::{Chunk, ContentSum, Line};
 use crate::check::Refusal;
+use crate::document::StoreKind;
+use crate::document::bson::ESCAPE_RECORD;
 use crate::tenant::TenantResolver;
 
 /// How many documents of one stream are refused with a reason of their own.
@@ -36,6 +38,7 @@ pub struct OpenStream {
     undecided: bool,
     kept: u64,
     owners_replaced: u64,
+    escape_records: u64,
     refused: Vec<RefusedDocument>,
 }
 
@@ -54,6 +57,7 @@ impl OpenStream {
             undecided: false,
             kept: 0,
             owners_replaced: 0,
+            escape_records: 0,
             refused: Vec::new(),
         }
     }
@@ -87,6 +91,7 @@ impl OpenStream {
             undecided: false,
             kept: 0,
             owners_replaced: 0,
+            escape_records: 0,
             refused: Vec::new(),
         }
     }
@@ -109,6 +114,7 @@ impl OpenStream {
                 holes: self.versions.holes(),
                 kept: self.kept,
                 owners_replaced: self.owners_replaced,
+                escape_records: self.escape_records,
                 content,
             }),
             _ => Verdict::Refused(self.refused),
@@ -291,7 +297,12 @@ impl StreamRewriter {
         let identity = self.document.identity();
         open.kept += u64::from(identity.tenant().is_some());
         open.owners_replaced += u64::from(identity.stored_owner.iter().any(|owner| owner != tenant));
-        self.document.write(line, tenant, out)
+        let start = out.lines.len();
+        self.document.write(line, tenant, out)?;
+        let is_mongodb = self.rules.layout.store == StoreKind::MongoDb;
+        let written = out.lines.get(start..).unwrap_or_default();
+        open.escape_records += u64::from(is_mongodb && written.starts_with(ESCAPE_RECORD));
+        Ok(())
     }
 
     fn check_version(&self, open: &mut OpenStream) -> Result<(), Refusal> {

@@ -42,6 +42,8 @@ pub struct Moved {
     pub kept: u64,
     /// How many of its documents named another owner, which was replaced.
     pub owners_replaced: u64,
+    /// How many of its documents stand as escape records.
+    pub escape_records: u64,
     /// What its documents add to the tenant's content sum.
     pub content: ContentSum,
 }

@@ -3,7 +3,7 @@
 
 pub mod create;
 pub mod describe;
-mod documents;
+pub mod documents;
 mod embedded;
 pub mod guarded;
 pub mod questions;

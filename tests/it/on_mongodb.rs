@@ -1,4 +1,8 @@
 //! MongoDB on genuine servers, which `scripts/servers/mongodb.sh` starts.
 
+mod access;
+mod cases;
 mod conformance;
+mod failures;
+mod road;
 mod server;

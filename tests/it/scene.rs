@@ -36,6 +36,8 @@ pub struct Server {
     pub environment: Vec<(&'static str, String)>,
     /// What the names of the scene's collections begin with, so that no other scene has them.
     pub prefix: String,
+    /// What every command that creates documents on it must be told.
+    pub writing: &'static [&'static str],
 }
 
 /// What a run of the program came to.
@@ -177,7 +179,7 @@ impl Scene {
         self.write("seed.ndjson", lines.join("\n") + "\n");
         let (to, count) = (self.address(file), lines.len().to_string());
         let (layout, collection) = (self.layout(kind), self.collection(file, collection));
-        let result = self.done(&[
+        let restore = [
             "restore",
             "seed.ndjson",
             "--layout",
@@ -189,7 +191,8 @@ impl Scene {
             "--collection",
             &collection,
             "--create-target",
-        ]);
+        ];
+        let result = self.done(&[&restore, self.writing()].concat());
         assert_eq!(result["written"], lines.len());
         for used in ["seed.ndjson", "seed.ndjson.restore.journal"] {
             let _ = fs::remove_file(self.path(used));
@@ -209,7 +212,13 @@ impl Scene {
 
     pub fn import(&self, archive: &str, file: &str, collection: &str, more: &[&str]) -> Value {
         let (to, collection) = (self.address(file), self.collection(file, collection));
-        self.done(&[&["import", archive, "--to", &to, "--collection", &collection], more].concat())
+        let import = ["import", archive, "--to", &to, "--collection", &collection];
+        self.done(&[&import, self.writing(), more].concat())
+    }
+
+    /// What every command that creates documents must be told.
+    pub fn writing(&self) -> &'static [&'static str] {
+        self.server.as_ref().map_or(&[], |server| server.writing)
     }
 
     pub fn verify(&self, archives: &[&str], file: &str, collection: &str, more: &[&str]) -> Ran {

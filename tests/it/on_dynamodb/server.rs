@@ -55,7 +55,7 @@ pub fn client(endpoint: &str) -> Client {
 /// A scene whose tables are behind an endpoint.
 pub fn scene_at(endpoint: &str) -> Scene {
     let server =
-        scene::Server { address: address(endpoint), environment: environment(), prefix: fresh_name("t") };
+        scene::Server { address: address(endpoint), environment: environment(), prefix: fresh_name("t"), writing: &[] };
     Scene::on(StoreKind::DynamoDb, server)
 }
 

@@ -3,8 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use std::collections::BTreeMap;
+
+use futures::TryStreamExt as _;
 use mongodb::Client;
-use mongodb::bson::{Document, RawDocumentBuf};
+use mongodb::bson::{Document, RawDocumentBuf, doc};
+use rekey::document::StoreKind;
+
+use crate::scene::{self, Scene};
 
 /// A kind of deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +84,38 @@ impl Place {
     pub async fn collection(&self, name: &str) -> mongodb::Collection<RawDocumentBuf> {
         self.client().await.database(&self.database).collection(name)
     }
+
+    /// A scene whose collections are in this database.
+    pub fn scene(&self) -> Scene {
+        // Of a replica set it cannot be seen whether somebody reads its changes.
+        let replicated = self.options.contains("replicaSet");
+        let server = scene::Server {
+            address: self.address(),
+            environment: Vec::new(),
+            prefix: "c".to_owned(),
+            writing: if replicated { &["--subscribers-handled"] } else { &[] },
+        };
+        Scene::on(StoreKind::MongoDb, server)
+    }
+
+    /// Every document of a collection, by the driver, as bytes and by the bytes of its `_id`.
+    pub async fn documents(&self, collection: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let collection = self.collection(collection).await;
+        let found: Vec<RawDocumentBuf> =
+            collection.find(doc! {}).await.expect("a cursor").try_collect().await.expect("documents");
+        let key = |document: &RawDocumentBuf| {
+            let mut elements = rekey::document::bson::Elements::of(document.as_bytes()).expect("BSON");
+            let id = elements.next().expect("a field").expect("BSON");
+            assert_eq!(id.name, b"_id");
+            id.whole.to_vec()
+        };
+        found.iter().map(|document| (key(document), document.as_bytes().to_vec())).collect()
+    }
+}
+
+/// Waits for what a test asks the driver.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 
 /// A name that no other test and no earlier run has.

@@ -54,8 +54,12 @@ pub fn client(endpoint: &str) -> Client {
 
 /// A scene whose tables are behind an endpoint.
 pub fn scene_at(endpoint: &str) -> Scene {
-    let server =
-        scene::Server { address: address(endpoint), environment: environment(), prefix: fresh_name("t"), writing: &[] };
+    let server = scene::Server {
+        address: address(endpoint),
+        environment: environment(),
+        prefix: fresh_name("t"),
+        writing: &[],
+    };
     Scene::on(StoreKind::DynamoDb, server)
 }
 

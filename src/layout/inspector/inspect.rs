@@ -40,6 +40,11 @@ impl Inspector {
         into: &mut Identity,
         order_key: &mut Vec<u8>,
     ) -> DocumentReading {
+        match self.outline(tape, line) {
+            Ok(None) => {}
+            Ok(Some(outline)) => return self.read(&outline.tape, &outline.line, into, order_key),
+            Err(refusal) => return DocumentReading { stream_len: Err(refusal), inspected: Ok(()) },
+        }
         let found = match self.plan.find(tape, line) {
             Ok(found) => found,
             Err(refusal) => {

@@ -7,7 +7,7 @@ use super::legacy_blocks::SORT_BUDGET;
 use super::rekey::{TOOL, layout_account};
 use super::source::find_layout;
 use super::state_folder;
-use super::store::{describe, reader_concurrency};
+use super::store::{describe, reader_concurrency, same_key, shown_key};
 use crate::archive::{ArchiveWriter, Companions, FORMAT, Manifest, Staged, now};
 use crate::check::Reason;
 use crate::document::json::Tape;
@@ -247,21 +247,15 @@ async fn refuse_changed_collection(
 
 fn refuse_other_key_schema(source: &Description, layout: &Layout) -> Result<()> {
     let wanted = layout.collection_spec().key_fields;
-    if wanted.is_empty()
-        || source.key_fields.is_empty()
-        || super::store::same_names(&wanted, &source.key_fields)
-    {
+    if wanted.is_empty() || source.key_fields.is_empty() || same_key(&wanted, &source.key_fields) {
         return Ok(());
     }
-    let names = |fields: &[crate::stores::KeyField]| {
-        fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ")
-    };
     Err(Error::usage(format!(
         "{} has the key {}, the layout {} expects {}; nothing was written",
         source.location,
-        names(&source.key_fields),
+        shown_key(&source.key_fields),
         layout.name,
-        names(&wanted)
+        shown_key(&wanted)
     ))
     .hint("Choose the layout of this collection, or set its parameters with --set."))
 }

@@ -40,9 +40,22 @@ pub(super) fn reader_concurrency(rates: &Rates) -> usize {
     rates.concurrency.map_or(READERS, |number| usize::try_from(NonZeroU32::get(number)).unwrap_or(READERS))
 }
 
-/// Whether two key schemas have the same names in the same order.
-pub(super) fn same_names(a: &[KeyField], b: &[KeyField]) -> bool {
-    a.iter().map(|field| path_free(&field.name)).eq(b.iter().map(|field| path_free(&field.name)))
+/// Whether two keys have the same fields in the same order, of the same types where both say them.
+pub(super) fn same_key(a: &[KeyField], b: &[KeyField]) -> bool {
+    let same = |(a, b): (&KeyField, &KeyField)| {
+        let typed = a.kind.as_ref().zip(b.kind.as_ref());
+        path_free(&a.name) == path_free(&b.name) && typed.is_none_or(|(a, b)| a == b)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}
+
+/// The fields of a key as a message names them: `pk (S), sk (N)`.
+pub(super) fn shown_key(fields: &[KeyField]) -> String {
+    let shown = |field: &KeyField| match &field.kind {
+        Some(kind) => format!("{} ({kind})", field.name),
+        None => field.name.clone(),
+    };
+    fields.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
 /// A Cosmos DB path without its first `/`.
@@ -68,5 +81,30 @@ pub(super) fn notice_time_to_live(target: &Description, ui: &Ui) {
             ),
         ),
         None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(fields: &[(&str, Option<&str>)]) -> Vec<KeyField> {
+        let field = |(name, kind): &(&str, Option<&str>)| KeyField {
+            name: (*name).to_owned(),
+            kind: kind.map(ToOwned::to_owned),
+        };
+        fields.iter().map(field).collect()
+    }
+
+    #[test]
+    fn keys_are_the_same_in_names_order_and_known_types() {
+        let wanted = key(&[("pk", Some("S")), ("sk", Some("N"))]);
+        assert!(same_key(&wanted, &wanted));
+        assert!(same_key(&wanted, &key(&[("pk", None), ("sk", Some("N"))])));
+        assert!(!same_key(&wanted, &key(&[("pk", Some("S")), ("sk", Some("S"))])));
+        assert!(!same_key(&wanted, &key(&[("sk", Some("N")), ("pk", Some("S"))])));
+        assert!(!same_key(&wanted, &key(&[("pk", Some("S"))])));
+        assert!(same_key(&key(&[("/streamId", None)]), &key(&[("streamId", None)])));
+        assert_eq!(shown_key(&wanted), "pk (S), sk (N)");
     }
 }

@@ -1,5 +1,5 @@
 use super::{Job, Plan, What};
-use crate::commands::store::{describe, notice_time_to_live, same_names};
+use crate::commands::store::{describe, notice_time_to_live, same_key, shown_key};
 use crate::document::StoreKind;
 use crate::layout::Layout;
 use crate::report::{Finding, FindingCode, NoticeCode};
@@ -92,18 +92,15 @@ async fn open_for_dry_run(job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
 
 fn refuse_other_key_schema(target: &Description, layout: &Layout) -> Result<()> {
     let wanted = layout.collection_spec().key_fields;
-    if wanted.is_empty() || target.key_fields.is_empty() || same_names(&wanted, &target.key_fields) {
+    if wanted.is_empty() || target.key_fields.is_empty() || same_key(&wanted, &target.key_fields) {
         return Ok(());
     }
-    let names = |fields: &[crate::stores::KeyField]| {
-        fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>().join(", ")
-    };
     Err(Error::refused(format!(
         "The target {} has the key {}, the layout {} needs {}; nothing was written",
         target.location,
-        names(&target.key_fields),
+        shown_key(&target.key_fields),
         layout.name,
-        names(&wanted)
+        shown_key(&wanted)
     ))
     .hint("Choose another target, or set the layout's parameters with --set."))
 }

@@ -173,3 +173,90 @@ pub(super) fn chain_text(error: &(dyn StdError + 'static)) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::error::{ConnectorError, ErrorMetadata};
+    use aws_sdk_dynamodb::operation::put_item::PutItemError;
+
+    use super::*;
+
+    fn answer(status: u16) -> HttpResponse {
+        HttpResponse::new(status.try_into().unwrap(), r#"{"Item":{"a":{"S":"S3CRET"}}}"#.into())
+    }
+
+    fn service(status: u16, code: &str, message: &str) -> SdkError<PutItemError, HttpResponse> {
+        let error = PutItemError::generic(ErrorMetadata::builder().code(code).message(message).build());
+        SdkError::service_error(error, answer(status))
+    }
+
+    fn kind(effect: Effect, status: u16, code: &str) -> StoreErrorKind {
+        store_error("PutItem", effect, &service(status, code, "")).kind
+    }
+
+    #[test]
+    fn the_kind_follows_the_code() {
+        use StoreErrorKind::{Denied, NotFound, Permanent, Throttled, Transient, UnknownOutcome};
+        for (status, code, reads, writes) in [
+            (400, "ProvisionedThroughputExceededException", Throttled(None), Throttled(None)),
+            (400, "ThrottlingException", Throttled(None), Throttled(None)),
+            (400, "RequestLimitExceeded", Throttled(None), Throttled(None)),
+            (400, "ResourceNotFoundException", NotFound, NotFound),
+            (400, "ResourceInUseException", Transient, Transient),
+            (400, "AccessDeniedException", Denied, Denied),
+            (400, "ExpiredTokenException", Denied, Denied),
+            (400, "ValidationException", Permanent, Permanent),
+            (500, "InternalServerError", Transient, UnknownOutcome),
+            (502, "", Transient, UnknownOutcome),
+            (503, "", Transient, Transient),
+        ] {
+            assert_eq!(kind(Effect::Reads, status, code), reads, "{status} {code}");
+            assert_eq!(kind(Effect::Writes, status, code), writes, "{status} {code}");
+        }
+    }
+
+    #[test]
+    fn what_the_service_says_of_an_item_is_shown_only_where_it_repeats_nothing_of_it() {
+        let said = |message: &str| {
+            store_error("PutItem", Effect::Writes, &service(400, "ValidationException", message)).message
+        };
+        assert_eq!(
+            said("One or more parameter values were invalid: Input collection [S3CRET] contains duplicates"),
+            "DynamoDB answered PutItem with ValidationException"
+        );
+        assert_eq!(
+            said("Item size has exceeded the maximum allowed size"),
+            "DynamoDB answered PutItem with ValidationException: Item size has exceeded the maximum allowed size"
+        );
+        let denied =
+            service(400, "AccessDeniedException", "User: x is not authorized to perform: dynamodb:PutItem.");
+        let denied = store_error("PutItem", Effect::Writes, &denied);
+        assert!(denied.message.ends_with("is not authorized to perform: dynamodb:PutItem"), "{denied}");
+        let unreadable: SdkError<PutItemError, _> = SdkError::response_error("S3CRET", answer(200));
+        let unreadable = store_error("PutItem", Effect::Writes, &unreadable);
+        assert_eq!(unreadable.kind, StoreErrorKind::UnknownOutcome);
+        assert!(!format!("{unreadable:?}").contains("S3CRET"));
+    }
+
+    #[test]
+    fn a_write_that_was_never_sent_is_sent_again_and_one_without_an_answer_is_unknown() {
+        let failed = |kind| {
+            let cause = ConnectorError::io(std::io::Error::from(kind).into());
+            let failed: SdkError<PutItemError, HttpResponse> = SdkError::dispatch_failure(cause);
+            store_error("PutItem", Effect::Writes, &failed).kind
+        };
+        assert_eq!(failed(std::io::ErrorKind::ConnectionRefused), StoreErrorKind::Transient);
+        assert_eq!(failed(std::io::ErrorKind::ConnectionReset), StoreErrorKind::UnknownOutcome);
+        let late: SdkError<PutItemError, HttpResponse> = SdkError::timeout_error("late");
+        assert_eq!(store_error("PutItem", Effect::Writes, &late).kind, StoreErrorKind::UnknownOutcome);
+        assert_eq!(store_error("Scan", Effect::Reads, &late).kind, StoreErrorKind::Transient);
+    }
+
+    #[test]
+    fn missing_credentials_are_told_from_a_broken_connection() {
+        let cause = ConnectorError::other(CredentialsError::not_loaded_no_source().into(), None);
+        let failed: SdkError<PutItemError, HttpResponse> = SdkError::dispatch_failure(cause);
+        assert!(find_credentials_error(&failed).is_some());
+        assert_eq!(store_error("PutItem", Effect::Writes, &failed).kind, StoreErrorKind::Denied);
+    }
+}

@@ -11,13 +11,30 @@ use super::server::{Server, scene_at, wait};
 use crate::generated::Generated;
 use crate::scene::Scene;
 
+fn attribute(name: &str, kind: ScalarAttributeType) -> AttributeDefinition {
+    AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build().unwrap()
+}
+
+fn key(name: &str, kind: KeyType) -> KeySchemaElement {
+    KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap()
+}
+
+/// A table whose sort key is text, as no table of events has it.
+async fn make_table_with_text_as_sort_key(name: &str) {
+    let client = Server::Dynoxide.client();
+    let create = client.create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
+    let _ = create
+        .attribute_definitions(attribute("pk", ScalarAttributeType::S))
+        .attribute_definitions(attribute("sk", ScalarAttributeType::S))
+        .key_schema(key("pk", KeyType::Hash))
+        .key_schema(key("sk", KeyType::Range))
+        .send()
+        .await
+        .unwrap();
+}
+
 /// A table of events with a stream, an index and a time to live.
 async fn make_table(name: &str) {
-    let attribute = |name: &str, kind| {
-        AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build().unwrap()
-    };
-    let key =
-        |name: &str, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap();
     let index = GlobalSecondaryIndex::builder()
         .index_name("by-type")
         .key_schema(key("eventType", KeyType::Hash))
@@ -90,6 +107,20 @@ fn a_table_with_a_stream_is_not_written_until_its_readers_are_handled() {
     for lacking in ["the index by-type", "the time to live", "the stream of changes"] {
         assert!(message.contains(lacking), "{message}");
     }
+}
+
+#[test]
+fn a_table_whose_key_has_another_type_is_refused_before_any_write() {
+    let scene = scene_at(&Server::Dynoxide.endpoint());
+    scene.seed(&Generated::events(scene.store, 4), "shop.db", "shop");
+    let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
+    let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
+    let (to, table) = (scene.address("text.db"), scene.collection("text.db", "moved"));
+    wait(make_table_with_text_as_sort_key(&table));
+    let refused = scene.run(&["import", "rekeyed.ndjson", "--to", &to, "--collection", &table]);
+    refused.ended_with(5);
+    assert!(refused.stderr.contains("has the key pk (S), sk (S)"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("needs pk (S), sk (N)"), "{}", refused.stderr);
 }
 
 async fn put_saga(scene: &Scene, id: &str, ttl: Option<&str>) {

@@ -33,7 +33,13 @@ pub(super) fn check_output(flag: &str, path: &Path) -> Result<()> {
 }
 
 /// Refuses a device, a pipe or a folder: the finished file is renamed into place and would stand there instead.
+/// Its folder must be there, or hours of work would end without a place for the result.
 fn check_replaceable(flag: &str, path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(Error::usage(format!("The folder of {flag} {} does not exist.", path.display()))
+            .hint("Make the folder, or choose another name."));
+    }
     match path.metadata() {
         Ok(there) if !there.is_file() => {
             Err(Error::usage(format!("{flag} {} is no file and would be replaced by one.", path.display()))
@@ -114,6 +120,15 @@ mod tests {
     #[test]
     fn a_device_is_not_replaced() {
         let error = check_distinct(&[("--out", Some(Path::new("/dev/null")))], &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn the_folder_of_an_output_must_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (there, missing) = (folder.path().join("a"), folder.path().join("no/a"));
+        assert!(check_distinct(&[("--result", Some(&there))], &[]).is_ok());
+        let error = check_distinct(&[("--result", Some(&missing))], &[]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
     }
 

@@ -96,7 +96,9 @@ impl Job {
         } else {
             // Before the first write: whoever is left without room for it is left without a half-done import.
             let path = set_aside::path(&plan, beside, &folder);
-            tokio::task::block_in_place(|| set_aside::write(&plan, &checked, path))?
+            tokio::task::block_in_place(|| {
+                set_aside::write(&plan, &checked, target.collection.as_deref(), path)
+            })?
         };
         counter::carry_over(&self, &plan, checked.highest, ui)
             .await?

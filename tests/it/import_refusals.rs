@@ -168,3 +168,25 @@ fn an_import_that_is_refused_says_of_every_document_that_it_was_not_sent() {
     assert_eq!(result["reasons"]["key-mismatch"], 1);
     assert_eq!(result["set_aside"], 0);
 }
+
+/// A layout of one's own may know less than the store.
+#[test]
+fn what_the_live_target_refuses_is_set_aside_for_its_reason() {
+    let scene = Scene::new(StoreKind::CosmosDb);
+    let builtin = include_str!("../../src/layouts/cosmosdb-events.toml");
+    let (before, rest) = builtin.split_once("[[limit]]").unwrap();
+    let (_, after) = rest.split_once("[collection]").unwrap();
+    scene.write("own.toml", format!("{before}[collection]{after}"));
+    let event = |id, version| Stream::new(0).event(scene.store, version).replace("A-000000", id);
+    let lines = [event("a", 0), event("b?", 0), event("b?", 1)];
+    scene.write("old", lines.join("\n") + "\n");
+    let given = ["rekey", "old", "--layout", "own.toml", "--expect-documents", "3", "--tenant", "acme"];
+    let _ = scene.done(&[&given[..], &["--out", "new"]].concat());
+    let to = ["--to", "embedded:new.db?as=cosmosdb", "--collection", "moved", "--create-target"];
+    let import = [&["import", "new", "--layout", "own.toml"], &to[..]].concat();
+    assert_eq!(scene.result(&import).ended(5)["reasons"]["key-forbidden"], 2);
+    assert_eq!(scene.result(&[&import[..], &["--dry-run"]].concat()).ended(5)["not_sent"], 3);
+    let result = scene.result(&[&import[..], &["--on-refused", "set-aside"]].concat()).ended(3);
+    assert_eq!((&result["written"], &result["set_aside"]), (&Value::from(1), &Value::from(2)));
+    assert_eq!(reasons(&scene, "new.import.refused.ndjson"), [("key-forbidden".to_owned(), 2)].into());
+}

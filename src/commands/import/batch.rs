@@ -7,7 +7,7 @@ use crate::archive::{KeyMapReader, Line};
 use crate::commands::batches::{Batch, Batches};
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
-use crate::stores::{BatchLimits, GuardedUpdate};
+use crate::stores::{BatchLimits, Collection, GuardedUpdate};
 use crate::{Error, Result};
 
 /// Consecutive documents that are sent in one call.
@@ -47,8 +47,13 @@ pub(super) struct WriteBatches<'a> {
 
 impl<'a> WriteBatches<'a> {
     /// Starts at the archive's beginning.
-    pub fn new(plan: &'a Plan, checked: &'a Checked, limits: BatchLimits) -> Self {
-        Self { batches: Batches::new(&plan.input, limits), reader: WriteReader::new(plan, checked) }
+    pub fn new(
+        plan: &'a Plan,
+        checked: &'a Checked,
+        target: Option<&'a dyn Collection>,
+        limits: BatchLimits,
+    ) -> Self {
+        Self { batches: Batches::new(&plan.input, limits), reader: WriteReader::new(plan, checked, target) }
     }
 
     /// The next batch with the positions of its documents; `None` after the last document.
@@ -64,11 +69,11 @@ struct WriteReader<'a> {
     checked: &'a Checked,
     key_map: Option<KeyMapReader>,
     now: i64,
-    document: Examined,
+    document: Examined<'a>,
 }
 
 impl<'a> WriteReader<'a> {
-    fn new(plan: &'a Plan, checked: &'a Checked) -> Self {
+    fn new(plan: &'a Plan, checked: &'a Checked, target: Option<&'a dyn Collection>) -> Self {
         let sha256 =
             plan.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
         let key_map = plan.key_map.as_deref();
@@ -78,7 +83,7 @@ impl<'a> WriteReader<'a> {
             checked,
             key_map: key_map.map(|path| KeyMapReader::open(path, Some(checked.documents), sha256.as_deref())),
             now: i64::try_from(now).unwrap_or(i64::MAX),
-            document: Examined::new(plan),
+            document: Examined::new(plan, target),
         }
     }
 

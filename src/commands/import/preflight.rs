@@ -42,11 +42,8 @@ pub(super) fn check(
     ui: &Ui,
     stop: &StopSignal,
 ) -> Result<Checked> {
-    // A document that is changed where it is stands in the store already.
-    let target = target.filter(|_| !plan.what.is_in_place());
-    let foreseen = |line: &[u8]| target.map_or(Ok(()), |target| target.check(line));
     let mut checked = Checked::default();
-    let mut document = Examined::new(plan);
+    let mut document = Examined::new(plan, target);
     let mut notable = Notable::default();
     let mut reader = plan.input.line_reader();
     let mut chunk = Chunk::new();
@@ -58,8 +55,12 @@ pub(super) fn check(
         for line in chunk.lines() {
             checked.documents += 1;
             let is_last_line = chunk.last_line_unterminated() && Some(line) == chunk.line(chunk.len() - 1);
-            match document.examine(line.bytes).and_then(|()| foreseen(line.bytes)) {
-                Ok(()) => notable.look(plan.layout.store, &document.tape, line.bytes),
+            match document.examine(line.bytes) {
+                Ok(()) => {
+                    let Examined { tape, inspector, .. } = &document;
+                    notable.look(plan.layout.store, tape, line.bytes);
+                    checked.highest = checked.highest.max(inspector.sequence(tape, line.bytes));
+                }
                 Err(refusal) if refusal.reason == Reason::Malformed && is_last_line => {
                     return Err(Error::file(format!(
                         "{:?} is cut off: its last line, {}, is not a whole document",
@@ -73,7 +74,6 @@ pub(super) fn check(
                     findings.push(checked.refuse(&plan.layout, &document, line.bytes, refused))?;
                 }
             }
-            checked.highest = checked.highest.max(document.inspector.sequence(&document.tape, line.bytes));
             if sorted && document.key < last_key {
                 return Err(crate::rewrite::out_of_order(line.number));
             }
@@ -88,8 +88,10 @@ pub(super) fn check(
 }
 
 /// One document being looked at.
-pub(super) struct Examined {
+pub(super) struct Examined<'a> {
     what: What,
+    /// The store that is asked what it would refuse.
+    target: Option<&'a dyn Collection>,
     pub tape: Tape,
     pub inspector: Inspector,
     pub identity: Identity,
@@ -99,10 +101,12 @@ pub(super) struct Examined {
     escaped_id: String,
 }
 
-impl Examined {
-    pub fn new(plan: &Plan) -> Self {
+impl<'a> Examined<'a> {
+    pub fn new(plan: &Plan, target: Option<&'a dyn Collection>) -> Self {
         Self {
             what: plan.what,
+            // A document that is changed where it is stands in the store already.
+            target: target.filter(|_| !plan.what.is_in_place()),
             tape: Tape::new(),
             inspector: Inspector::new(&plan.layout, plan.escaping),
             identity: Identity::default(),
@@ -114,6 +118,11 @@ impl Examined {
     }
 
     fn examine(&mut self, line: &[u8]) -> Result<(), Refusal> {
+        self.inspect(line)?;
+        self.target.map_or(Ok(()), |target| target.check(line))
+    }
+
+    fn inspect(&mut self, line: &[u8]) -> Result<(), Refusal> {
         self.key.clear();
         self.stream_len = 0;
         self.identity.version = None;
@@ -158,7 +167,7 @@ impl Examined {
 
 impl Checked {
     /// Why a line is set aside: it is refused, its stream is, or nobody can say that it is not.
-    pub fn sets_aside(&self, document: &mut Examined, line: &[u8]) -> Option<Refusal> {
+    pub fn sets_aside(&self, document: &mut Examined<'_>, line: &[u8]) -> Option<Refusal> {
         if self.refused == 0 {
             return None;
         }
@@ -180,7 +189,7 @@ impl Checked {
     fn refuse(
         &mut self,
         layout: &Layout,
-        document: &Examined,
+        document: &Examined<'_>,
         line: &[u8],
         refused: RefusedDocument,
     ) -> Finding {

@@ -231,7 +231,8 @@ impl Run<'_> {
             .rates
             .concurrency
             .map_or(BATCHES, |it| usize::try_from(it.get()).unwrap_or(BATCHES));
-        let mut batches = WriteBatches::new(sender.plan, checked, sender.limits());
+        let mut batches =
+            WriteBatches::new(sender.plan, checked, sender.target.collection.as_deref(), sender.limits());
         let mut under_way = FuturesUnordered::new();
         let mut failed = None;
         let mut more = true;

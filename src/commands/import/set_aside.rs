@@ -5,9 +5,15 @@ use super::preflight::{Checked, Examined};
 use crate::Result;
 use crate::archive::{ArchiveWriter, Chunk, Staged};
 use crate::rewrite::write_entry;
+use crate::stores::Collection;
 
 /// Writes the documents that are set aside, whole, each with why; without one the file of an earlier run goes.
-pub(super) fn write(plan: &Plan, checked: &Checked, path: PathBuf) -> Result<Option<PathBuf>> {
+pub(super) fn write(
+    plan: &Plan,
+    checked: &Checked,
+    target: Option<&dyn Collection>,
+    path: PathBuf,
+) -> Result<Option<PathBuf>> {
     let mut staged = Staged::new();
     if checked.refused == 0 {
         staged.remove(path);
@@ -15,7 +21,7 @@ pub(super) fn write(plan: &Plan, checked: &Checked, path: PathBuf) -> Result<Opt
         return Ok(None);
     }
     let mut list = ArchiveWriter::create(&path)?;
-    let mut document = Examined::new(plan);
+    let mut document = Examined::new(plan, target);
     let mut entry = Vec::new();
     let mut reader = plan.input.line_reader();
     let mut chunk = Chunk::new();

@@ -75,7 +75,7 @@ impl TenantMap {
         let (mut lines, mut payload) = (LineSet::default(), Vec::new());
         while let Some(row) = rows.next()? {
             lines.insert(row.line);
-            watch(&row.tenant);
+            watch(row.tenant);
             match row.kind {
                 Match::Exact => exact::push(&mut sorter, &row, &mut payload)?,
                 Match::Prefix => prefixes.add(&row),

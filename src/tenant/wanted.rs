@@ -86,7 +86,9 @@ mod tests {
 
     fn said(wanted: &[&str], seen: &[&str]) -> Option<String> {
         let mut tenants = WantedTenants::new(&wanted.iter().map(ToString::to_string).collect::<Vec<_>>());
-        seen.iter().for_each(|tenant| tenants.observe(tenant));
+        for tenant in seen {
+            tenants.observe(tenant);
+        }
         tenants.unseen("the tenant map").map(|error| error.hints().join(" "))
     }
 

@@ -50,11 +50,14 @@ pub struct Comparison {
     pub tenants: BTreeMap<u32, TenantComparison>,
 }
 
+/// Takes a difference, the record that has it, and the other one where two are meant.
+pub type OnDifference<'a> = dyn FnMut(Difference, &Record<'_>, Option<&Record<'_>>) -> Result<()> + 'a;
+
 /// Receives what the join finds.
 pub struct Receivers<'a> {
     /// Told of each difference with the record of the side that has it (the expected one if both have); of what
     /// is expected twice with both records.
-    pub difference: &'a mut dyn FnMut(Difference, &Record<'_>, Option<&Record<'_>>) -> Result<()>,
+    pub difference: &'a mut OnDifference<'a>,
     /// Takes a row for each document that is there: what identifies it whatever its key, and its archive.
     pub events: &'a mut Sorter,
     /// Chooses streams to read the framework's way.

@@ -45,12 +45,13 @@ impl Archive {
     fn write(&self, name: &str, lines: &[String]) {
         self.scene.write(name, lines.join("\n") + "\n");
     }
+}
 
-    fn import<'a>(&'a self, archives: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
-        let to = ["--to", "embedded:new.db?as=cosmosdb", "--collection", "moved", "--create-target"];
-        let how = ["--layout", "cosmosdb-events", "--on-refused", "set-aside"];
-        [&["import"], archives, &to, &how, more].concat()
-    }
+/// Imports archives of the layout into a new collection; what is refused is set aside.
+fn import<'a>(archives: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let to = ["--to", "embedded:new.db?as=cosmosdb", "--collection", "moved", "--create-target"];
+    let how = ["--layout", "cosmosdb-events", "--on-refused", "set-aside"];
+    [&["import"], archives, &to, &how, more].concat()
 }
 
 /// The entries of a side file: reason → how many.
@@ -80,7 +81,7 @@ fn documents_of_several_archives_are_set_aside_with_their_reasons() {
     archive.write("b.ndjson", &archive.lines[half..]);
     let count = archive.lines.len().to_string();
     let scene = &archive.scene;
-    let ran = scene.result(&archive.import(&["a.ndjson", "b.ndjson"], &["--expect-documents", &count]));
+    let ran = scene.result(&import(&["a.ndjson", "b.ndjson"], &["--expect-documents", &count]));
     let result = ran.ended(3);
     let aside = lengths(&LONG);
     assert_eq!(result["set_aside"], aside, "{}", ran.stderr);
@@ -112,7 +113,7 @@ fn documents_of_standard_input_are_set_aside_in_the_state_folder() {
     archive.spoil(LONG[0], |line| line.replacen("\"id\":\"t:", "\"id\":\"t;", 1));
     archive.write("a.ndjson", &archive.lines);
     let scene = &archive.scene;
-    let mut command = scene.command(&archive.import(&["-"], &["--state-dir", "state", "--output", "json"]));
+    let mut command = scene.command(&import(&["-"], &["--state-dir", "state", "--output", "json"]));
     let output = command.stdin(File::open(scene.path("a.ndjson")).unwrap()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
@@ -134,7 +135,7 @@ fn a_folder_keeps_its_lists_inside_and_they_are_no_parts() {
     let count = archive.lines.len().to_string();
     let scene = &archive.scene;
     for _ in 0..2 {
-        let result = scene.result(&archive.import(&["parts"], &["--expect-documents", &count])).ended(3);
+        let result = scene.result(&import(&["parts"], &["--expect-documents", &count])).ended(3);
         assert_eq!(result["findings_file"], "parts/import.findings.ndjson");
         assert_eq!(result["set_aside_file"], "parts/import.refused.ndjson");
     }
@@ -148,7 +149,7 @@ fn nothing_is_moved_beside_an_event_that_has_lost_its_key() {
     archive.write("a.ndjson", &archive.lines);
     let count = archive.lines.len().to_string();
     let scene = &archive.scene;
-    let result = scene.result(&archive.import(&["a.ndjson"], &["--expect-documents", &count])).ended(3);
+    let result = scene.result(&import(&["a.ndjson"], &["--expect-documents", &count])).ended(3);
     assert_eq!((&result["written"], &result["set_aside"]), (&Value::from(0), &result["documents"]));
     assert_eq!(reasons(scene, "a.ndjson.import.refused.ndjson").values().sum::<usize>(), archive.lines.len());
 }
@@ -160,7 +161,7 @@ fn an_import_that_is_refused_says_of_every_document_that_it_was_not_sent() {
     archive.write("a.ndjson", &archive.lines);
     let count = archive.lines.len().to_string();
     let how = ["--expect-documents", &count, "--on-refused", "stop"];
-    let arguments = archive.import(&["a.ndjson"], &how);
+    let arguments = import(&["a.ndjson"], &how);
     let at = arguments.iter().position(|it| *it == "set-aside").unwrap();
     let arguments = [&arguments[..at - 1], &arguments[at + 1..]].concat();
     let result = archive.scene.result(&arguments).ended(5);

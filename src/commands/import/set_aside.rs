@@ -43,11 +43,9 @@ pub(super) fn write(
 /// Where they go: beside the archive, or, where it came from standard input, into the state folder under a
 /// name that no other archive gets.
 pub(super) fn path(plan: &Plan, beside: Option<&Path>, folder: &Path) -> PathBuf {
-    match beside {
-        Some(beside) => super::companion(beside, "import.refused.ndjson"),
-        None => {
-            let digest = plan.input.totals().map_or("", |totals| totals.sha256.get(..16).unwrap_or_default());
-            folder.join(format!("stdin-{digest}.import.refused.ndjson"))
-        }
+    if let Some(beside) = beside {
+        return super::companion(beside, "import.refused.ndjson");
     }
+    let digest = plan.input.totals().map_or("", |totals| totals.sha256.get(..16).unwrap_or_default());
+    folder.join(format!("stdin-{digest}.import.refused.ndjson"))
 }

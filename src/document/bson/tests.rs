@@ -62,7 +62,7 @@ fn uncarried() -> Vec<Vec<u8>> {
         document(&[b"\x05a\0\x05\0\0\0\x02\x09\0\0\0x"]),
         document(&[b"\x13a\0", &[0xff; 16]]),
         document(&[b"\x0a$rawBson\0"]),
-        nested(&document(&[b"\x02$oid\0\x19\0\0\065a0f1c2d3e4f5a6b7c8d9e0\0"])),
+        nested(&document(&[b"\x02$oid\0\x19\0\0\x0065a0f1c2d3e4f5a6b7c8d9e0\0"])),
         nested(&document(&[b"\x0aa\0", b"\x0a$date\0"])),
         (0..250).fold(document(&[]), |inner, _| nested(&inner)),
     ]

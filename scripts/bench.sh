@@ -8,13 +8,13 @@
 # Needs bash, python3 (3.11 or later), sed, jq, awk and Rust.
 #
 # usage: scripts/bench.sh            settings: DOCUMENTS, ROUNDS, SMALL, LARGE
-#        scripts/bench.sh dynamodb   a store against a bare loop over its SDK: see scripts/bench/dynamodb.sh
+#        scripts/bench.sh STORE    a store against bare loops over its SDK (dynamodb, mongodb): see scripts/bench/STORE.sh
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 . scripts/shell.sh
-if [ "${1:-}" = dynamodb ]; then
-  exec scripts/bench/dynamodb.sh
+if [ -n "${1:-}" ]; then
+  exec "scripts/bench/$1.sh"
 fi
 trap report_failure EXIT
 

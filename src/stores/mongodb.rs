@@ -20,6 +20,8 @@ mod read;
 mod scan;
 mod snapshot;
 
+use std::sync::{Arc, OnceLock};
+
 use async_trait::async_trait;
 use mongodb::Database;
 
@@ -47,6 +49,8 @@ pub struct MongoDbCollection {
     name: String,
     location: String,
     deployment: Deployment,
+    /// The UUID that the collection had at the first write.
+    written: Arc<OnceLock<Vec<u8>>>,
 }
 
 #[async_trait]

@@ -89,7 +89,7 @@ impl MongoDbCollection {
         let id = first(&id)?;
         if let Some(Some(stored)) = self.read_counter(key).await? {
             let held = integer(&stored, field);
-            if held.is_none() || held.is_some_and(|held| held >= least) {
+            if held.is_none_or(|held| held >= least) {
                 return held.map(Some).ok_or_else(|| self.no_counter(key, field));
             }
         }

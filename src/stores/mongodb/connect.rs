@@ -1,8 +1,9 @@
 //! From an address to a connection: options, credentials, and what kind of deployment answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use mongodb::bson::{Document, doc};
+use mongodb::bson::{Bson, Document, doc};
 use mongodb::options::{Acknowledgment, ClientOptions, SelectionCriteria};
 use mongodb::{Client, error::ErrorKind};
 
@@ -62,6 +63,7 @@ impl MongoDbCollection {
             name: collection.to_owned(),
             location: format!("{address}, collection {collection:?}"),
             deployment,
+            written: Arc::default(),
         };
         let hello = opened.hello(doc! { "hello": 1 }).await?;
         let build = opened.hello(doc! { "buildInfo": 1 }).await?;
@@ -71,7 +73,7 @@ impl MongoDbCollection {
         deployment.replicated =
             hello.contains_key("setName") || hello.get_str("msg").is_ok_and(|it| it == "isdbgrid");
         deployment.snapshots = deployment.replicated && wire_version >= WIRE_VERSION_5_0;
-        deployment.version = version.into_iter().flatten().filter_map(|part| part.as_i32()).collect();
+        deployment.version = version.into_iter().flatten().filter_map(Bson::as_i32).collect();
         deployment.majority = deployment.replicated
             && concern.as_ref().is_none_or(|it| it.w.is_none() || it.w == Some(Acknowledgment::Majority));
         deployment.write_concern = match concern {
@@ -134,10 +136,14 @@ fn percent_encode(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded.extend(['%', hex_digit(byte >> 4), hex_digit(byte & 15)]);
         }
     }
     encoded
+}
+
+fn hex_digit(value: u8) -> char {
+    char::from_digit(u32::from(value), 16).unwrap_or('0').to_ascii_uppercase()
 }
 
 /// The driver's words name the option, and no more of the string.

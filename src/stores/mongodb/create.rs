@@ -17,7 +17,7 @@ const COMMAND_BYTES: usize = 12 * 1024 * 1024;
 impl MongoDbCollection {
     /// Creates documents. A collection that is not there is not made by it.
     pub(super) async fn insert(&self, lines: &Lines) -> Vec<Created> {
-        if let Err(error) = self.specification().await {
+        if let Err(error) = self.stays_the_same().await {
             return Created::all_failed(lines.len(), &error);
         }
         let mut created: Vec<Option<Created>> = Vec::with_capacity(lines.len());
@@ -39,6 +39,17 @@ impl MongoDbCollection {
             self.send(command, &mut created).await;
         }
         created.into_iter().map(|it| it.unwrap_or(Created::Written)).collect()
+    }
+
+    /// Makes sure that the collection is there, since an insert would make it without its indexes, and that it is
+    /// the one of the first write.
+    async fn stays_the_same(&self) -> StoreResult<()> {
+        let Some(uuid) = self.specification().await?.info.uuid else { return Ok(()) };
+        if *self.written.get_or_init(|| uuid.bytes.clone()) == uuid.bytes {
+            return Ok(());
+        }
+        let message = format!("{} was replaced while it was written", self.location);
+        Err(StoreError::new(StoreErrorKind::Permanent, message))
     }
 
     /// Sends one command; documents without an entry in the answer are written.

@@ -101,7 +101,9 @@ impl MongoDbCollection {
         let counted = self.each(body, |answer| {
             let answer = Document::from_reader(answer).map_err(|_| broken("statistics"))?;
             let latencies = answer.get_document("latencyStats").and_then(|it| it.get_document("writes"));
-            writes = latencies.and_then(|it| it.get_i64("ops")).ok();
+            // One answer for each shard.
+            let operations = latencies.and_then(|it| it.get_i64("ops")).map_err(|_| broken("statistics"))?;
+            writes = Some(writes.unwrap_or(0_i64).wrapping_add(operations));
             Ok(true)
         });
         let _ = counted.await?;

@@ -71,6 +71,7 @@ pub(super) fn document_failure(code: i32) -> StoreError {
 
 impl MongoDbCollection {
     /// Translates a failure of a command.
+    #[allow(clippy::needless_pass_by_value, reason = "what map_err hands over")]
     pub(super) fn failed(&self, error: Error, action: Action) -> StoreError {
         let Action { verb, role, writes } = action;
         let location = &self.location;

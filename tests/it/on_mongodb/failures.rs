@@ -4,6 +4,7 @@
 //! `REKEY_MONGODB_KILLS` sets how often the import in place is killed.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -48,10 +49,19 @@ fn prepared(server: Server, generated: &Generated) -> (Place, Scene) {
 }
 
 /// Fails a command of one client, which its application name tells from all others.
-fn fail(place: &Place, application: &str, mode: Document, mut how: Document) {
+///
+/// A server has one such point for all. While the answer is kept no other test, of this process or another one, sets
+/// it.
+#[must_use]
+fn fail(place: &Place, application: &str, mode: Document, mut how: Document) -> File {
+    let server =
+        place.address_of("").rsplit('@').next().unwrap().replace(|it: char| !it.is_alphanumeric(), "-");
+    let lock = File::create(std::env::temp_dir().join(format!("rekey-test-{server}.lock"))).unwrap();
+    lock.lock().unwrap();
     let _ = how.insert("appName", application);
     let point = doc! { "configureFailPoint": "failCommand", "mode": mode, "data": how };
     let _ = wait(place.admin(point));
+    lock
 }
 
 /// The ways in which a command fails.
@@ -87,10 +97,10 @@ fn road_through_failures(server: Server) {
             let strike = || {
                 let mut how = how.clone();
                 let _ = how.insert("failCommands", [command]);
-                fail(&place, &application, doc! { "times": 1 }, how);
+                fail(&place, &application, doc! { "times": 1 }, how)
             };
             let run = |arguments: &[&str]| {
-                strike();
+                let _alone = strike();
                 let result = scene.result(arguments);
                 assert_eq!(result.code, Some(0), "{command}, {way}: {arguments:?}\n{}", result.stderr);
             };
@@ -151,7 +161,7 @@ fn failures_of_deletes_change_nothing_about_the_end_of_a_prune() {
         let application = unlike_any();
         let address = place.with_option(&format!("appName={application}"));
         let _ = how.insert("failCommands", ["delete"]);
-        fail(&place, &application, doc! { "times": 1 }, how);
+        let _alone = fail(&place, &application, doc! { "times": 1 }, how);
         let prune = [
             "prune",
             "legacy.ndjson",
@@ -175,7 +185,8 @@ fn an_export_that_outlives_the_history_of_the_server_says_how_to_go_on() {
     let (place, scene) = prepared(Server::ReplicaSet, &events(60));
     let application = unlike_any();
     let from = place.with_option(&format!("appName={application}"));
-    fail(&place, &application, doc! { "skip": 2 }, doc! { "errorCode": 239, "failCommands": ["find"] });
+    let _alone =
+        fail(&place, &application, doc! { "skip": 2 }, doc! { "errorCode": 239, "failCommands": ["find"] });
     let export = [
         "export",
         "--from",
@@ -208,7 +219,7 @@ fn a_collection_that_is_renamed_or_dropped_while_it_is_read_ends_the_export() {
             let from = place.with_option(&format!("appName={application}"));
             let waiting =
                 doc! { "blockConnection": true, "blockTimeMS": 1500, "failCommands": ["aggregate"] };
-            fail(&place, &application, doc! { "times": 1 }, waiting);
+            let _alone = fail(&place, &application, doc! { "times": 1 }, waiting);
             let export = [
                 "export",
                 "--from",

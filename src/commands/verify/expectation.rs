@@ -207,7 +207,26 @@ fn is_manifest(path: &Path) -> bool {
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
     let read = is_file.then(|| File::open(path).and_then(|mut file| file.read(&mut beginning)));
     let Some(Ok(read)) = read else { return false };
-    let compact: Vec<u8> =
-        beginning.iter().take(read).copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    compact.starts_with(b"{\"format\":")
+    begins_like_manifest(beginning.get(..read).unwrap_or_default())
+}
+
+/// Whether these are the first two members of a manifest of any format.
+fn begins_like_manifest(beginning: &[u8]) -> bool {
+    let compact: Vec<u8> = beginning.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let Some(rest) = compact.strip_prefix(b"{\"format\":") else { return false };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    rest.get(digits..).is_some_and(|rest| rest.starts_with(b",\"tool\":\"rekey"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_like_manifest;
+
+    #[test]
+    fn a_manifest_is_told_from_a_document_with_a_format() {
+        assert!(begins_like_manifest(b"{\n  \"format\": 12,\n  \"tool\": \"rekey 9.1.0\",\n  \"arch"));
+        for document in [r#"{"format":1,"id":"Order:a:0"}"#, r#"{"format":"rekey"}"#, "", "{"] {
+            assert!(!begins_like_manifest(document.as_bytes()), "{document}");
+        }
+    }
 }

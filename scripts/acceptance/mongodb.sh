@@ -8,10 +8,11 @@ shopt -s inherit_errexit
 cd "$(dirname "$0")/../.."
 . scripts/shell.sh
 
-# 200,000 events in 20,000 streams of 7 tenants and more under a second type, 5,000 sagas, an import in place that is
-# killed twenty times, exports beside a writer of 100,000 events.
+# 200,000 events in 20,000 streams of 7 tenants and more under a second type, 5,000 sagas, every command failing in every
+# way, an import in place that is killed twenty times, exports beside a writer of 100,000 events.
 export REKEY_MONGODB_STREAMS=${REKEY_MONGODB_STREAMS:-20000}
 export REKEY_MONGODB_SAGAS=${REKEY_MONGODB_SAGAS:-5000}
+export REKEY_MONGODB_WAYS=${REKEY_MONGODB_WAYS:-4}
 export REKEY_MONGODB_KILLS=${REKEY_MONGODB_KILLS:-20}
 export REKEY_MONGODB_KILL_STREAMS=${REKEY_MONGODB_KILL_STREAMS:-2000}
 export REKEY_MONGODB_LIVE_STREAMS=${REKEY_MONGODB_LIVE_STREAMS:-10000}

@@ -54,7 +54,8 @@ pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReade
         StoreAddress::MongoDb(_) => return Err(without_adapter(&store.address)),
         #[cfg(feature = "dynamodb")]
         StoreAddress::DynamoDb(address) => {
-            Box::new(DynamoDbCollection::open(address, &store.collection, store.rates).await?)
+            // The SDK's requests are large; boxed, they do not make every command's future large.
+            Box::new(Box::pin(DynamoDbCollection::open(address, &store.collection, store.rates)).await?)
         }
         #[cfg(not(feature = "dynamodb"))]
         StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
@@ -82,7 +83,8 @@ pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collecti
         StoreAddress::MongoDb(_) => return Err(without_adapter(&store.address)),
         #[cfg(feature = "dynamodb")]
         StoreAddress::DynamoDb(address) => {
-            Box::new(DynamoDbCollection::open(address, &store.collection, store.rates).await?)
+            // The SDK's requests are large; boxed, they do not make every command's future large.
+            Box::new(Box::pin(DynamoDbCollection::open(address, &store.collection, store.rates)).await?)
         }
         #[cfg(not(feature = "dynamodb"))]
         StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),

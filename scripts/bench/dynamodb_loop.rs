@@ -1,8 +1,10 @@
 //! The loops one would write with the SDK alone, to compare `rekey` with: the same requests, as many at one time.
 //!
+//! ```text
 //! usage: dynamodb_loop prepare ENDPOINT TABLE...             makes tables that hold one item
 //!        dynamodb_loop scan ENDPOINT TABLE                   reads every item, and drops it
 //!        dynamodb_loop put ENDPOINT TABLE FILE               puts every line's item where there is none
+//! ```
 
 use std::collections::HashMap;
 use std::error::Error;

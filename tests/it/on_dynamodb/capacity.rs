@@ -40,7 +40,7 @@ fn writes_hold_to_the_rate_within_a_twentieth() {
     assert_eq!(child.try_wait().unwrap(), None, "it ended early");
     child.kill().unwrap();
     let _ = child.wait().unwrap();
-    let from = begin + Duration::from_secs_f64(seconds as f64 / 12.0);
+    let from = begin + Duration::from_secs(seconds as u64) / 12;
     let to = begin + Duration::from_secs(seconds as u64);
     let consumed = proxy
         .tally()
@@ -104,7 +104,7 @@ fn a_dry_run_tells_the_units_and_the_time_and_writes_nothing() {
     let consumed: f64 = proxy.tally().consumed.iter().map(|(_, units)| units).sum();
     // What was foretold, and what it costs to look at the target.
     assert!(
-        (consumed - generated.lines.len() as f64).abs() < 10.0,
+        (consumed - f64::from(u32::try_from(generated.lines.len()).unwrap())).abs() < 10.0,
         "{consumed} for {}",
         generated.lines.len()
     );

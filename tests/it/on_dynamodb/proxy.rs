@@ -117,13 +117,12 @@ impl Shared {
                 continue;
             }
             let left = if self.plan.halve_batches { request.halve(&operation) } else { None };
-            let mut server = match upstream.take() {
-                Some(server) => server,
-                None => {
-                    let server = TcpStream::connect(&self.upstream).ok()?;
-                    let _ = server.set_nodelay(true);
-                    BufReader::new(server)
-                }
+            let mut server = if let Some(server) = upstream.take() {
+                server
+            } else {
+                let server = TcpStream::connect(&self.upstream).ok()?;
+                let _ = server.set_nodelay(true);
+                BufReader::new(server)
             };
             request.write(server.get_ref())?;
             let mut answer = Message::read(&mut server)?;

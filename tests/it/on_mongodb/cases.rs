@@ -46,6 +46,7 @@ fn wrapper(name: &str, value: &str) -> (u8, Vec<u8>) {
 type Case = (String, u8, Vec<u8>);
 
 /// Values that a server stores as they are.
+#[allow(clippy::too_many_lines, reason = "a list")]
 fn values() -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let mut case = |name: &str, kind: u8, value: Vec<u8>| cases.push((name.to_owned(), kind, value));

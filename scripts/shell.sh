@@ -21,6 +21,19 @@ report_failure() {
   fi
 }
 
+# Installs and starts the servers of one database and exports the variables that its tests find them by; all state is
+# below DIR. `scripts/servers/STORE.sh stop DIR` also ends what a start that failed has left.
+# usage: start_servers_of STORE DIR
+start_servers_of() {
+  local store=$1 folder=$2 variables name value
+  "scripts/servers/$store.sh" install || return 1
+  variables=$("scripts/servers/$store.sh" start "$folder") || return 1
+  printf '%s\n' "$variables"
+  while IFS='=' read -r name value; do
+    [ -z "$name" ] || export "$name=$value"
+  done <<<"$variables"
+}
+
 # Finds cargo, its toolchain and a folder that cargo may write to, also where HOME is empty or not set.
 find_rust() {
   local directory

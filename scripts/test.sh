@@ -49,16 +49,12 @@ left_out() {
 
 # Starts one database. One that cannot be had fails the run, at its end, when everything else was tested.
 start_server() {
-  local store=$1 variables
-  if ! "scripts/servers/$store.sh" install || ! variables=$("scripts/servers/$store.sh" start "$SERVERS/$store"); then
-    FAILED+=("$store")
-    return 0
-  fi
+  local store=$1
+  # Noted first: a start that fails half-way has servers to stop, too.
   STARTED+=("$store")
-  printf '%s\n' "$variables"
-  while IFS='=' read -r name value; do
-    [ -z "$name" ] || export "$name=$value"
-  done <<<"$variables"
+  if ! start_servers_of "$store" "$SERVERS/$store"; then
+    FAILED+=("$store")
+  fi
 }
 
 start_servers() {

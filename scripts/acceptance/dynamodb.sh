@@ -21,15 +21,6 @@ export REKEY_DYNAMODB_SECONDS=${REKEY_DYNAMODB_SECONDS:-60}
 STATE=$(mktemp -d)
 trap 'report_failure; scripts/servers/dynamodb.sh stop "$STATE"; rm -rf "$STATE"' EXIT
 
-server() {
-  scripts/servers/dynamodb.sh install
-  local variables
-  variables=$(scripts/servers/dynamodb.sh start "$STATE")
-  while IFS='=' read -r name value; do
-    export "$name=$value"
-  done <<<"$variables"
-}
-
 # Faults are for the tests that shorten the patience of the tool; they change nothing else.
 tests() {
   cargo test --quiet --locked --release --no-default-features --features faults,dynamodb --test it "$@"
@@ -43,5 +34,5 @@ TESTS=("${@/#/on_dynamodb::}")
 [ ${#TESTS[@]} -gt 0 ] || TESTS=(on_dynamodb::)
 step 'Rust' find_rust
 step 'Release build with DynamoDB' tests --no-run
-step 'Servers' server
+step 'Servers' start_servers_of dynamodb "$STATE"
 step 'DynamoDB' run

@@ -20,15 +20,6 @@ export REKEY_MONGODB_LIVE_STREAMS=${REKEY_MONGODB_LIVE_STREAMS:-10000}
 STATE=$(mktemp -d)
 trap 'report_failure; scripts/servers/mongodb.sh stop "$STATE"; rm -rf "$STATE"' EXIT
 
-server() {
-  scripts/servers/mongodb.sh install
-  local variables
-  variables=$(scripts/servers/mongodb.sh start "$STATE")
-  while IFS='=' read -r name value; do
-    export "$name=$value"
-  done <<<"$variables"
-}
-
 tests() {
   cargo test --quiet --locked --release --no-default-features --features mongodb --test it "$@"
 }
@@ -41,5 +32,5 @@ TESTS=("${@/#/on_mongodb::}")
 [ ${#TESTS[@]} -gt 0 ] || TESTS=(on_mongodb::)
 step 'Rust' find_rust
 step 'Release build with MongoDB' tests --no-run
-step 'Servers' server
+step 'Servers' start_servers_of mongodb "$STATE"
 step 'MongoDB' run

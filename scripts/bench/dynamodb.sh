@@ -26,10 +26,8 @@ build() {
 }
 
 server() {
-  scripts/servers/dynamodb.sh install
-  local variables
-  variables=$(scripts/servers/dynamodb.sh start "$WORK/servers")
-  ENDPOINT=$(sed -n 's/^REKEY_TEST_DYNAMODB_DYNOXIDE=//p' <<<"$variables")
+  start_servers_of dynamodb "$WORK/servers"
+  ENDPOINT=$REKEY_TEST_DYNAMODB_DYNOXIDE
   STORE="dynamodb://eu-central-1?endpoint=$ENDPOINT"
   export AWS_ACCESS_KEY_ID=bench AWS_SECRET_ACCESS_KEY=bench AWS_EC2_METADATA_DISABLED=true
   export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null

@@ -26,10 +26,8 @@ build() {
 }
 
 server() {
-  scripts/servers/mongodb.sh install
-  local variables
-  variables=$(scripts/servers/mongodb.sh start "$WORK/servers")
-  STORE=$(sed -n 's/^REKEY_TEST_MONGODB_REPLICA_SET=//p' <<<"$variables")
+  start_servers_of mongodb "$WORK/servers"
+  STORE=$REKEY_TEST_MONGODB_REPLICA_SET
 }
 
 # The source, the archives, and for each round a collection with the framework's indexes for either side.

@@ -44,25 +44,7 @@ pub struct Rates {
 /// Errors: a usage error for a place that does not exist and for a store without an adapter in this build,
 /// a store error for one that cannot be reached. Whether the *collection* is there, its description tells.
 pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReader>> {
-    let reader: Box<dyn CollectionReader> = match &store.address {
-        StoreAddress::Embedded(address) => Box::new(embedded(address, store, Access::Read).await?),
-        #[cfg(feature = "mongodb")]
-        StoreAddress::MongoDb(address) => {
-            Box::new(MongoDbCollection::open(address, &store.collection).await?)
-        }
-        #[cfg(not(feature = "mongodb"))]
-        StoreAddress::MongoDb(_) => return Err(without_adapter(&store.address)),
-        #[cfg(feature = "dynamodb")]
-        StoreAddress::DynamoDb(address) => {
-            // The SDK's requests are large; boxed, they do not make every command's future large.
-            Box::new(Box::pin(DynamoDbCollection::open(address, &store.collection, store.rates)).await?)
-        }
-        #[cfg(not(feature = "dynamodb"))]
-        StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
-        StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
-            return Err(without_adapter(&store.address));
-        }
-    };
+    let reader: Box<dyn CollectionReader> = connect(store, Access::Read).await?;
     Ok(Box::new(Retry::new(reader, retry_policy())))
 }
 
@@ -73,7 +55,17 @@ pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReade
 /// Errors: as [`open_reader`].
 pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collection>> {
     let access = if create { Access::Create } else { Access::Write };
-    let opened: Box<dyn Collection> = match &store.address {
+    let opened = connect(store, access).await?;
+    let throttled = match store.rates.max_writes_per_second {
+        Some(rate) => Box::new(Throttle::new(opened, rate)) as Box<dyn Collection>,
+        None => opened,
+    };
+    Ok(Box::new(Retry::new(throttled, retry_policy())))
+}
+
+/// Connects to the store. An adapter has an arm of its own here, behind its cargo feature.
+async fn connect(store: &StoreOptions, access: Access) -> Result<Box<dyn Collection>> {
+    Ok(match &store.address {
         StoreAddress::Embedded(address) => Box::new(embedded(address, store, access).await?),
         #[cfg(feature = "mongodb")]
         StoreAddress::MongoDb(address) => {
@@ -91,12 +83,7 @@ pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collecti
         StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
             return Err(without_adapter(&store.address));
         }
-    };
-    let throttled = match store.rates.max_writes_per_second {
-        Some(rate) => Box::new(Throttle::new(opened, rate)) as Box<dyn Collection>,
-        None => opened,
-    };
-    Ok(Box::new(Retry::new(throttled, retry_policy())))
+    })
 }
 
 async fn embedded(
@@ -128,7 +115,7 @@ fn retry_policy() -> RetryPolicy {
     policy
 }
 
-/// An adapter puts an arm of its own into the two matches above, behind its cargo feature.
+/// The error of a store whose adapter this build does not have.
 fn without_adapter(address: &StoreAddress) -> Error {
     let kind = address.kind();
     Error::usage(format!(

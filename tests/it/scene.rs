@@ -48,6 +48,12 @@ pub struct Ran {
     arguments: String,
 }
 
+/// The arguments that export the events of one collection.
+#[cfg(feature = "mongodb")]
+pub fn export_events<'a>(from: &'a str, collection: &'a str, out: &'a str) -> [&'a str; 9] {
+    ["export", "--from", from, "--collection", collection, "--layout", "events", "--out", out]
+}
+
 impl Scene {
     pub fn new(store: StoreKind) -> Self {
         let folder = || tempfile::tempdir().unwrap();

@@ -6,6 +6,7 @@ use mongodb::bson::doc;
 
 use super::road::events;
 use super::server::{Place, Server, wait};
+use crate::scene::export_events;
 
 const PASSWORD: &str = "s3cret-of-the-reader";
 
@@ -24,17 +25,7 @@ fn a_user_who_may_only_read_exports_and_verifies_and_is_told_the_role_that_impor
     let generated = events(20);
     scene.seed(&generated, "shop.db", "shop");
     let reader = place.as_user("reader", PASSWORD);
-    let export = [
-        "export",
-        "--from",
-        &reader,
-        "--collection",
-        "c-shop-shop",
-        "--layout",
-        "events",
-        "--out",
-        "legacy.ndjson",
-    ];
+    let export = export_events(&reader, "c-shop-shop", "legacy.ndjson");
     assert_eq!(scene.done(&export)["consistent"], true);
     let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
     let in_place = [
@@ -63,17 +54,7 @@ fn wrong_and_missing_credentials_are_told_without_showing_them() {
     let place = with_reader();
     let scene = place.scene();
     let export = |from: &str| {
-        let ran = scene.run(&[
-            "export",
-            "--from",
-            from,
-            "--collection",
-            "c",
-            "--layout",
-            "events",
-            "--out",
-            "o.ndjson",
-        ]);
+        let ran = scene.run(&export_events(from, "c", "o.ndjson"));
         ran.ended_with(4);
         ran.stderr
     };
@@ -87,8 +68,7 @@ fn wrong_and_missing_credentials_are_told_without_showing_them() {
     let missing = export(&without);
     assert!(missing.contains("role read"), "{missing}");
     // The environment's fill in for an address that has none.
-    let arguments =
-        ["export", "--from", &without, "--collection", "c", "--layout", "events", "--out", "o.ndjson"];
+    let arguments = export_events(&without, "c", "o.ndjson");
     let mut command = scene.command(&arguments);
     let output =
         command.env("MONGODB_USERNAME", "reader").env("MONGODB_PASSWORD", PASSWORD).output().unwrap();
@@ -101,17 +81,7 @@ fn a_server_that_does_not_answer_is_given_up_in_the_time_it_is_given() {
     let scene = place.scene();
     let from = "mongodb://ops:S3CRET@127.0.0.1:1/shop?serverSelectionTimeoutMS=700";
     let started = Instant::now();
-    let ran = scene.run(&[
-        "export",
-        "--from",
-        from,
-        "--collection",
-        "c",
-        "--layout",
-        "events",
-        "--out",
-        "o.ndjson",
-    ]);
+    let ran = scene.run(&export_events(from, "c", "o.ndjson"));
     ran.ended_with(4);
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert!(ran.stderr.contains("127.0.0.1:1") && ran.stderr.contains("hint"), "{}", ran.stderr);
@@ -125,19 +95,7 @@ fn a_collection_that_is_not_there_is_named_with_what_there_is() {
     let _ = wait(place.run(doc! { "create": "event_store_events" }));
     let _ = wait(place.run(doc! { "create": "a_view", "viewOn": "event_store_events", "pipeline": [] }));
     let from = place.address();
-    let export = |name: &str| {
-        scene.run(&[
-            "export",
-            "--from",
-            &from,
-            "--collection",
-            name,
-            "--layout",
-            "events",
-            "--out",
-            "o.ndjson",
-        ])
-    };
+    let export = |name: &str| scene.run(&export_events(&from, name, "o.ndjson"));
     let ran = export("event_store_event");
     ran.ended_with(2);
     assert!(ran.stderr.contains("\"event_store_events\""), "{}", ran.stderr);
@@ -146,17 +104,7 @@ fn a_collection_that_is_not_there_is_named_with_what_there_is() {
     assert!(ran.stderr.contains("view"), "{}", ran.stderr);
     export("event_store_events").ended_with(0);
     let unanswered = place.with_option("w=0");
-    let ran = scene.run(&[
-        "export",
-        "--from",
-        &unanswered,
-        "--collection",
-        "c",
-        "--layout",
-        "events",
-        "--out",
-        "o.ndjson",
-    ]);
+    let ran = scene.run(&export_events(&unanswered, "c", "o.ndjson"));
     ran.ended_with(2);
     assert!(ran.stderr.contains("w=0"), "{}", ran.stderr);
 }

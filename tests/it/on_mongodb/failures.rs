@@ -17,7 +17,7 @@ use rekey::document::bson::Parser;
 use super::road::events;
 use super::server::{Place, Server, unlike_any, wait};
 use crate::generated::{Generated, Random, Stream};
-use crate::scene::{Scene, size};
+use crate::scene::{Scene, export_events, size};
 
 /// Events in streams of up to nineteen, and one stream whose answer takes more than one batch.
 fn generated() -> Generated {
@@ -105,17 +105,7 @@ fn road_through_failures(server: Server) {
                 assert_eq!(result.code, Some(0), "{command}, {way}: {arguments:?}\n{}", result.stderr);
             };
             let writing = scene.writing();
-            run(&[
-                "export",
-                "--from",
-                &address,
-                "--collection",
-                "c-shop-shop",
-                "--layout",
-                "events",
-                "--out",
-                "again.ndjson",
-            ]);
+            run(&export_events(&address, "c-shop-shop", "again.ndjson"));
             assert!(scene.read("again.ndjson") == scene.read("legacy.ndjson"), "{command}, {way}");
             run(&[
                 &["import", "rekeyed.ndjson", "--to", &address, "--collection", "fresh", "--create-target"],
@@ -187,17 +177,7 @@ fn an_export_that_outlives_the_history_of_the_server_says_how_to_go_on() {
     let from = place.with_option(&format!("appName={application}"));
     let _alone =
         fail(&place, &application, doc! { "skip": 2 }, doc! { "errorCode": 239, "failCommands": ["find"] });
-    let export = [
-        "export",
-        "--from",
-        &from,
-        "--collection",
-        "c-shop-shop",
-        "--layout",
-        "events",
-        "--out",
-        "again.ndjson",
-    ];
+    let export = export_events(&from, "c-shop-shop", "again.ndjson");
     let ran = scene.run(&export);
     ran.ended_with(4);
     assert!(ran.stderr.contains("--no-snapshot"), "{}", ran.stderr);
@@ -220,17 +200,7 @@ fn a_collection_that_is_renamed_or_dropped_while_it_is_read_ends_the_export() {
             let waiting =
                 doc! { "blockConnection": true, "blockTimeMS": 1500, "failCommands": ["aggregate"] };
             let _alone = fail(&place, &application, doc! { "times": 1 }, waiting);
-            let export = [
-                "export",
-                "--from",
-                &from,
-                "--collection",
-                "c-shop-shop",
-                "--layout",
-                "events",
-                "--out",
-                "again.ndjson",
-            ];
+            let export = export_events(&from, "c-shop-shop", "again.ndjson");
             let mut child =
                 scene.command(&export).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
             sleep(Duration::from_millis(600));

@@ -63,6 +63,16 @@ pub trait CollectionReader: Send + Sync {
     /// from an empty one and describes it as empty.
     async fn describe(&self) -> StoreResult<Description>;
 
+    /// Tells whether somebody may read the changes of the collection. Of one that does not exist yet: whether
+    /// somebody may read those of every collection, so that they will see its documents too.
+    async fn subscribers(&self) -> StoreResult<Subscribers> {
+        match self.describe().await {
+            Ok(description) => Ok(description.subscribers),
+            Err(error) if error.kind == StoreErrorKind::NotFound => Ok(Subscribers::None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Counts the documents exactly, by another way than a scan; `None` where only a scan can tell.
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>>;
 

@@ -81,13 +81,12 @@ impl Job {
         let asked = self.state_dir.as_deref().or(self.dry_run.then_some(temporary.as_path()));
         let folder = state_folder(asked, beside)?;
         let plan = tokio::task::block_in_place(|| Plan::make(&self, &folder, stop))?;
-        let target = target::open(&self, &plan, ui).await?;
+        let mut found = target::open(&self, &plan, ui).await?;
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
-        target.findings().into_iter().try_for_each(|finding| findings.push(finding))?;
-        let checked = tokio::task::block_in_place(|| {
-            preflight::check(&plan, target.collection.as_deref(), &mut findings, ui, stop)
-        })?;
+        found.take_findings().into_iter().try_for_each(|finding| findings.push(finding))?;
+        let checked =
+            tokio::task::block_in_place(|| preflight::check(&plan, found.reader(), &mut findings, ui, stop))?;
         if checked.refused > 0 && self.on_refused == OnRefused::Stop {
             return result::refused(&self, &plan, &checked, findings);
         }
@@ -96,10 +95,10 @@ impl Job {
         } else {
             // Before the first write: whoever is left without room for it is left without a half-done import.
             let path = set_aside::path(&plan, beside, &folder);
-            tokio::task::block_in_place(|| {
-                set_aside::write(&plan, &checked, target.collection.as_deref(), path)
-            })?
+            tokio::task::block_in_place(|| set_aside::write(&plan, &checked, found.reader(), path))?
         };
+        let mut target = target::make(found, &self, &plan, ui).await?;
+        target.take_findings().into_iter().try_for_each(|finding| findings.push(finding))?;
         counter::carry_over(&self, &plan, checked.highest, ui)
             .await?
             .into_iter()

@@ -10,7 +10,7 @@ use super::embedded::{Access, EmbeddedCollection};
 use super::mongodb::MongoDbCollection;
 use super::retry::{Retry, RetryPolicy};
 use super::throttle::Throttle;
-use super::{Collection, CollectionReader};
+use super::{Collection, CollectionReader, CollectionSpec};
 use crate::{Error, Result};
 
 /// A collection, table or container and how fast it may be used.
@@ -37,6 +37,28 @@ pub struct Rates {
     pub max_writes_per_second: Option<NonZeroU32>,
     /// Requests in flight at one time.
     pub concurrency: Option<NonZeroU32>,
+}
+
+/// Tells whether there is what a collection would be made in: the file of embedded storage may not be, a database is.
+#[must_use]
+pub fn place_exists(address: &StoreAddress) -> bool {
+    match address {
+        StoreAddress::Embedded(address) => address.file().exists(),
+        _ => true,
+    }
+}
+
+/// Stands in for a collection that does not exist yet, empty and in memory, so that its rules can be asked; `None` for
+/// a database, which is asked itself.
+///
+/// Errors: a usage error for a name that no collection may have.
+pub async fn imagine(
+    store: &StoreOptions,
+    spec: &CollectionSpec,
+) -> Result<Option<Box<dyn CollectionReader>>> {
+    let StoreAddress::Embedded(address) = &store.address else { return Ok(None) };
+    check_embedded_name(address, store)?;
+    Ok(Some(Box::new(EmbeddedCollection::imagine(address, &store.collection, spec).await?)))
 }
 
 /// Opens a collection for reading; nothing in the store changes.
@@ -91,8 +113,7 @@ async fn embedded(
     store: &StoreOptions,
     access: Access,
 ) -> Result<EmbeddedCollection> {
-    EmbeddedCollection::check_name(address.stands_for(), &store.collection)
-        .map_err(|error| Error::from(error).hint("Choose another name."))?;
+    check_embedded_name(address, store)?;
     EmbeddedCollection::open(address, &store.collection, access).await.map_err(|error| {
         let error = Error::from(error);
         match access {
@@ -101,6 +122,11 @@ async fn embedded(
             Access::Write | Access::Create => error.hint("Pass --create-target to make the file."),
         }
     })
+}
+
+fn check_embedded_name(address: &EmbeddedAddress, store: &StoreOptions) -> Result<()> {
+    EmbeddedCollection::check_name(address.stands_for(), &store.collection)
+        .map_err(|error| Error::from(error).hint("Choose another name."))
 }
 
 /// How long a store may take; a test of a store that takes nothing does not wait for minutes.
@@ -131,7 +157,6 @@ fn without_adapter(address: &StoreAddress) -> Error {
 mod tests {
     use super::*;
     use crate::ErrorKind;
-    use crate::stores::CollectionSpec;
 
     fn store(address: &str) -> StoreOptions {
         let address = StoreAddress::parse(address).unwrap();

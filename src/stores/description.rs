@@ -30,6 +30,25 @@ pub struct Description {
     pub remarks: Vec<Remark>,
 }
 
+impl Description {
+    /// What a collection will be that is made from `spec`.
+    #[must_use]
+    pub fn of_new(store: StoreKind, location: &str, spec: CollectionSpec) -> Self {
+        Self {
+            store,
+            location: location.to_owned(),
+            identity: None,
+            key_fields: spec.key_fields,
+            hash_version: None,
+            indexes: spec.indexes,
+            time_to_live: None,
+            subscribers: Subscribers::None,
+            documents: Some(0),
+            remarks: Vec::new(),
+        }
+    }
+}
+
 /// One field of a store's key.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct KeyField {

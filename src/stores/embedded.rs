@@ -74,9 +74,29 @@ impl EmbeddedCollection {
         Self::check_name(kind, collection)?;
         let opened = address.clone();
         let file = blocking(move || StoreFile::open(&opened, access)).await?;
-        let path = address.file().display();
+        Ok(Self::of(file, address, collection))
+    }
+
+    /// What the collection would be if it were made, empty and in memory: its rules can be asked, and no file is
+    /// touched.
+    ///
+    /// Errors: [`StoreErrorKind::NotFound`] if the store allows no such name.
+    pub async fn imagine(
+        address: &EmbeddedAddress,
+        collection: &str,
+        spec: &CollectionSpec,
+    ) -> StoreResult<Self> {
+        Self::check_name(address.stands_for(), collection)?;
+        let imagined = Self::of(StoreFile::in_memory(address)?, address, collection);
+        imagined.create_collection(spec).await?;
+        Ok(imagined)
+    }
+
+    fn of(file: Arc<StoreFile>, address: &EmbeddedAddress, collection: &str) -> Self {
+        let kind = address.stands_for();
         let location = format!(
-            "{path}, embedded storage that stands for {}, {} {collection:?}",
+            "{}, embedded storage that stands for {}, {} {collection:?}",
+            address.file().display(),
             kind.title(),
             collection_noun(kind)
         );
@@ -88,7 +108,7 @@ impl EmbeddedCollection {
             automatic: Mutex::default(),
             key_fields: OnceLock::new(),
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Self { shared: Arc::new(shared) }
     }
 
     /// Checks the name of a collection.

@@ -13,7 +13,7 @@ use super::outcome::subset;
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
     Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot,
-    StoreError, StoreErrorKind, StoreResult,
+    StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
@@ -166,6 +166,10 @@ impl CollectionReader for Faults {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.inner.describe().await
+    }
+
+    async fn subscribers(&self) -> StoreResult<Subscribers> {
+        self.inner.subscribers().await
     }
 
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {

@@ -29,6 +29,7 @@ use self::connect::Deployment;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
     FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreResult,
+    Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
@@ -73,6 +74,10 @@ impl CollectionReader for MongoDbCollection {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.description().await
+    }
+
+    async fn subscribers(&self) -> StoreResult<Subscribers> {
+        Ok(self.deployment.subscribers())
     }
 
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     Activity, CollectionReader, Description, FrameworkQuery, LegacyProbe, Page, Position, ScanPart, Snapshot,
-    StoreResult,
+    StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::{StoreKey, StoreKind};
@@ -35,6 +35,10 @@ impl<T: ReadsThrough> CollectionReader for T {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.reader().describe().await
+    }
+
+    async fn subscribers(&self) -> StoreResult<Subscribers> {
+        self.reader().subscribers().await
     }
 
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {

@@ -16,7 +16,7 @@ use super::write::unanswered;
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
     Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot,
-    StoreError, StoreErrorKind, StoreResult,
+    StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
@@ -184,6 +184,10 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.call(|| self.inner.describe()).await
+    }
+
+    async fn subscribers(&self) -> StoreResult<Subscribers> {
+        self.call(|| self.inner.subscribers()).await
     }
 
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {

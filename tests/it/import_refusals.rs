@@ -185,8 +185,10 @@ fn what_the_live_target_refuses_is_set_aside_for_its_reason() {
     let _ = scene.done(&[&given[..], &["--out", "new"]].concat());
     let to = ["--to", "embedded:new.db?as=cosmosdb", "--collection", "moved", "--create-target"];
     let import = [&["import", "new", "--layout", "own.toml"], &to[..]].concat();
+    // The store's own rules are known before it exists, and a refusal makes nothing.
     assert_eq!(scene.result(&import).ended(5)["reasons"]["key-forbidden"], 2);
     assert_eq!(scene.result(&[&import[..], &["--dry-run"]].concat()).ended(5)["not_sent"], 3);
+    assert!(!scene.path("new.db").exists());
     let result = scene.result(&[&import[..], &["--on-refused", "set-aside"]].concat()).ended(3);
     assert_eq!((&result["written"], &result["set_aside"]), (&Value::from(1), &Value::from(2)));
     assert_eq!(reasons(&scene, "new.import.refused.ndjson"), [("key-forbidden".to_owned(), 2)].into());

@@ -7,7 +7,7 @@ use crate::archive::{KeyMapReader, Line};
 use crate::commands::batches::{Batch, Batches};
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
-use crate::stores::{BatchLimits, Collection, GuardedUpdate};
+use crate::stores::{BatchLimits, CollectionReader, GuardedUpdate};
 use crate::{Error, Result};
 
 /// Consecutive documents that are sent in one call.
@@ -50,7 +50,7 @@ impl<'a> WriteBatches<'a> {
     pub fn new(
         plan: &'a Plan,
         checked: &'a Checked,
-        target: Option<&'a dyn Collection>,
+        target: &'a dyn CollectionReader,
         limits: BatchLimits,
     ) -> Self {
         Self { batches: Batches::new(&plan.input, limits), reader: WriteReader::new(plan, checked, target) }
@@ -73,7 +73,7 @@ struct WriteReader<'a> {
 }
 
 impl<'a> WriteReader<'a> {
-    fn new(plan: &'a Plan, checked: &'a Checked, target: Option<&'a dyn Collection>) -> Self {
+    fn new(plan: &'a Plan, checked: &'a Checked, target: &'a dyn CollectionReader) -> Self {
         let sha256 =
             plan.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
         let key_map = plan.key_map.as_deref();

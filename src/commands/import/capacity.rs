@@ -41,7 +41,7 @@ impl WriteUnits {
             let time = format::duration(Duration::from_secs(self.units.div_ceil(cap.get().into())));
             let _infallible = write!(message, ", at least {time} at --max-wcu {cap}");
         }
-        let indexes = target.description.as_ref().map_or(0, |description| description.indexes.len());
+        let indexes = target.description.indexes.len();
         if indexes > 0 {
             let indexes = format::count(indexes as u64, "index entry");
             let _infallible = write!(message, "; each document may have {indexes}, which cost as much again");

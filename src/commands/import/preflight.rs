@@ -10,7 +10,7 @@ use crate::layout::{Identity, Inspector, KeyState, Layout};
 use crate::report::{Finding, Findings};
 use crate::rewrite::{RefusedDocument, StreamId, Suspicion, stream_id, stream_refused};
 use crate::signal::StopSignal;
-use crate::stores::Collection;
+use crate::stores::CollectionReader;
 use crate::ui::Ui;
 use crate::{Error, Result};
 
@@ -37,7 +37,7 @@ pub(super) struct Checked {
 /// Every refused document is a finding.
 pub(super) fn check(
     plan: &Plan,
-    target: Option<&dyn Collection>,
+    target: &dyn CollectionReader,
     findings: &mut Findings,
     ui: &Ui,
     stop: &StopSignal,
@@ -91,7 +91,7 @@ pub(super) fn check(
 pub(super) struct Examined<'a> {
     what: What,
     /// The store that is asked what it would refuse.
-    target: Option<&'a dyn Collection>,
+    target: Option<&'a dyn CollectionReader>,
     pub tape: Tape,
     pub inspector: Inspector,
     pub identity: Identity,
@@ -102,11 +102,11 @@ pub(super) struct Examined<'a> {
 }
 
 impl<'a> Examined<'a> {
-    pub fn new(plan: &Plan, target: Option<&'a dyn Collection>) -> Self {
+    pub fn new(plan: &Plan, target: &'a dyn CollectionReader) -> Self {
         Self {
             what: plan.what,
             // A document that is changed where it is stands in the store already.
-            target: target.filter(|_| !plan.what.is_in_place()),
+            target: Some(target).filter(|_| !plan.what.is_in_place()),
             tape: Tape::new(),
             inspector: Inspector::new(&plan.layout, plan.escaping),
             identity: Identity::default(),

@@ -18,15 +18,12 @@ use crate::journal::{Context, Done, Journal, Ranges, Tally};
 use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
 use crate::stores::outcome::{self, Conflict, Outcome};
-use crate::stores::{BatchLimits, CollectionWriter, Guarded, GuardedUpdate, StoreError};
+use crate::stores::{BatchLimits, Guarded, GuardedUpdate, StoreError};
 use crate::ui::{ProgressTask, Ui};
 use crate::{Error, Result};
 
 /// How many batches are on their way at one time, if nobody says.
 const BATCHES: usize = 8;
-
-/// The batches of a dry run whose target does not exist yet.
-const WITHOUT_TARGET: BatchLimits = BatchLimits { documents: 1_000, bytes: 4 * 1024 * 1024 };
 
 /// What sending came to, earlier runs that were resumed included.
 pub(super) struct Sent {
@@ -88,7 +85,7 @@ pub(super) async fn send(
 fn context(job: &Job, plan: &Plan, target: &Target) -> Result<Context> {
     let totals =
         plan.input.totals().ok_or_else(|| Error::bug("The archive was not checked before it is sent"))?;
-    let identity = target.description.as_ref().and_then(|it| it.identity.clone()).unwrap_or_default();
+    let identity = target.description.identity.as_deref().unwrap_or_default();
     Ok(Context {
         command: job.what.command().to_owned(),
         archive: journal_stem(&plan.input),
@@ -126,10 +123,7 @@ enum Settled {
 
 impl Sender<'_> {
     async fn send(&self, range: Range<u64>, batch: Writes) -> Answer {
-        let Some(collection) = self.target.collection.as_deref() else {
-            let outcomes = batch.keys.iter().map(|_| Settled::Written).collect();
-            return Answer { range, batch, outcomes };
-        };
+        let collection = &*self.target.collection;
         let outcomes = if self.job.what.is_in_place() {
             let guarded = outcome::update(collection, &batch.updates).await;
             let kind = self.plan.layout.store;
@@ -150,7 +144,7 @@ impl Sender<'_> {
     }
 
     fn limits(&self) -> BatchLimits {
-        self.target.collection.as_deref().map_or(WITHOUT_TARGET, CollectionWriter::batch_limits)
+        self.target.collection.batch_limits()
     }
 
     fn settle_created(&self, outcome: Outcome, line: &[u8]) -> Settled {
@@ -232,7 +226,7 @@ impl Run<'_> {
             .concurrency
             .map_or(BATCHES, |it| usize::try_from(it.get()).unwrap_or(BATCHES));
         let mut batches =
-            WriteBatches::new(sender.plan, checked, sender.target.collection.as_deref(), sender.limits());
+            WriteBatches::new(sender.plan, checked, &*sender.target.collection, sender.limits());
         let mut under_way = FuturesUnordered::new();
         let mut failed = None;
         let mut more = true;

@@ -5,13 +5,13 @@ use super::preflight::{Checked, Examined};
 use crate::Result;
 use crate::archive::{ArchiveWriter, Chunk, Staged};
 use crate::rewrite::write_entry;
-use crate::stores::Collection;
+use crate::stores::CollectionReader;
 
 /// Writes the documents that are set aside, whole, each with why; without one the file of an earlier run goes.
 pub(super) fn write(
     plan: &Plan,
     checked: &Checked,
-    target: Option<&dyn Collection>,
+    target: &dyn CollectionReader,
     path: PathBuf,
 ) -> Result<Option<PathBuf>> {
     let mut staged = Staged::new();

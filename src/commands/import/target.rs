@@ -6,88 +6,157 @@ use crate::report::{Finding, FindingCode, NoticeCode};
 use crate::stores::connect;
 use crate::stores::dry_run::DryRun;
 use crate::stores::lookup::is_empty;
-use crate::stores::{Collection, Description, Index, StoreErrorKind, Subscribers, collection_noun};
+use crate::stores::{
+    Collection, CollectionReader, Description, Index, StoreErrorKind, Subscribers, collection_noun,
+};
 use crate::ui::Ui;
 use crate::{Error, Result};
 
 /// The collection that is written, as it was before.
 pub(super) struct Target {
-    /// Absent in a dry run whose target does not exist yet.
-    pub collection: Option<Box<dyn Collection>>,
-    /// Absent as well.
-    pub description: Option<Description>,
+    /// What is written; in a dry run it says what writing would come to.
+    pub collection: Box<dyn Collection>,
+    pub description: Description,
     /// Whether it held nothing when the run began.
     pub was_empty: bool,
+    /// What is wrong with it that does not stand in the way of writing.
     findings: Vec<Finding>,
 }
 
-impl Target {
-    /// What is wrong with the target that does not stand in the way of writing.
-    pub fn findings(&self) -> Vec<Finding> {
-        self.findings.clone()
-    }
-}
-
-/// Opens the target, makes it if asked to, and checks what only the live store knows.
-pub(super) async fn open(job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
-    let mut target = if job.dry_run {
-        open_for_dry_run(job, plan, ui).await?
-    } else {
-        open_for_writing(job, plan, ui).await?
-    };
-    let Some(description) = &target.description else { return Ok(target) };
-    refuse_other_key_schema(description, &plan.layout)?;
-    refuse_own_source(job, plan, description)?;
-    check_subscribers(job, description, ui)?;
-    notice_time_to_live(description, ui);
-    target.findings = check_indexes(description, &plan.layout, ui);
-    Ok(target)
-}
-
-async fn open_for_writing(job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
-    let collection = connect::open(&job.to, job.create_target).await?;
-    if job.create_target {
-        match collection.create_collection(&plan.layout.collection_spec()).await {
-            Ok(()) => notice_not_copied(plan, ui),
-            Err(error) if error.kind == StoreErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let description = describe(collection.as_ref(), "target", ui).await?;
-    let was_empty = is_empty(collection.as_ref()).await?;
-    Ok(Target {
-        collection: Some(collection),
-        description: Some(description),
-        was_empty,
-        findings: Vec::new(),
-    })
+/// How much of the target there is.
+pub(super) enum Found {
+    There(Target),
+    /// It is to be made in a database, which knows its own rules.
+    ToBeMade(Box<dyn Collection>),
+    /// It is to be made in embedded storage, the file included where it is not `opened`; the rules are those of what
+    /// stands in for it.
+    Imagined {
+        opened: Option<Box<dyn Collection>>,
+        stand_in: Box<dyn CollectionReader>,
+    },
 }
 
 /// A dry run holds nothing that could write.
-async fn open_for_dry_run(job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
-    let opened = connect::open_reader(&job.to).await;
-    let reader = match opened {
-        Err(error) if job.create_target && error.kind() == crate::ErrorKind::Usage => {
-            ui.target("target", &format!("{} (does not exist yet)", plan.address));
-            return Ok(Target { collection: None, description: None, was_empty: true, findings: Vec::new() });
+enum Opened {
+    Reading(Box<dyn CollectionReader>),
+    Writing(Box<dyn Collection>),
+}
+
+impl Opened {
+    fn reader(&self) -> &dyn CollectionReader {
+        match self {
+            Self::Reading(reader) => &**reader,
+            Self::Writing(collection) => &**collection,
         }
-        opened => opened?,
+    }
+}
+
+impl Target {
+    /// Takes out what is wrong with it.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.findings)
+    }
+}
+
+impl Found {
+    /// What can say which documents the store would refuse.
+    pub fn reader(&self) -> &dyn CollectionReader {
+        match self {
+            Self::There(target) => &*target.collection,
+            Self::ToBeMade(collection) => &**collection,
+            Self::Imagined { stand_in, .. } => &**stand_in,
+        }
+    }
+
+    /// Takes out what is wrong with it that does not stand in the way of writing.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        match self {
+            Self::There(target) => target.take_findings(),
+            Self::ToBeMade(_) | Self::Imagined { .. } => Vec::new(),
+        }
+    }
+}
+
+/// Opens the target and checks what only the live store knows. Nothing is made yet.
+pub(super) async fn open(job: &Job, plan: &Plan, ui: &Ui) -> Result<Found> {
+    if job.create_target && !connect::place_exists(&job.to.address) {
+        return foresee(job, plan, None, ui).await;
+    }
+    let opened = if job.dry_run {
+        Opened::Reading(connect::open_reader(&job.to).await?)
+    } else {
+        Opened::Writing(connect::open(&job.to, false).await?)
     };
+    let reader = opened.reader();
     let description = match reader.describe().await {
         Err(error) if error.kind == StoreErrorKind::NotFound && job.create_target => {
-            ui.target("target", &format!("{} (does not exist yet)", reader.location()));
-            return Ok(Target { collection: None, description: None, was_empty: true, findings: Vec::new() });
+            return foresee(job, plan, Some(opened), ui).await;
         }
-        _ => describe(reader.as_ref(), "target", ui).await?,
+        _ => describe(reader, "target", ui).await?,
     };
-    let was_empty = is_empty(reader.as_ref()).await?;
-    let collection = Box::new(DryRun::new(reader, description.clone()));
-    Ok(Target {
-        collection: Some(collection),
-        description: Some(description),
-        was_empty,
-        findings: Vec::new(),
-    })
+    refuse_own_source(job, plan, &description)?;
+    let findings = check_description(job, plan, &description, ui)?;
+    let was_empty = is_empty(reader).await?;
+    let collection = match opened {
+        Opened::Reading(reader) => Box::new(DryRun::new(reader, description.clone())),
+        Opened::Writing(collection) => collection,
+    };
+    Ok(Found::There(Target { collection, description, was_empty, findings }))
+}
+
+/// Finds what can be known of a target that does not exist yet.
+async fn foresee(job: &Job, plan: &Plan, opened: Option<Opened>, ui: &Ui) -> Result<Found> {
+    let spec = plan.layout.collection_spec();
+    let imagined = connect::imagine(&job.to, &spec).await?;
+    let missing = match (opened, imagined) {
+        (Some(Opened::Writing(collection)), None) => Found::ToBeMade(collection),
+        (Some(Opened::Writing(collection)), Some(stand_in)) => {
+            Found::Imagined { opened: Some(collection), stand_in }
+        }
+        (_, Some(stand_in)) | (Some(Opened::Reading(stand_in)), None) => {
+            Found::Imagined { opened: None, stand_in }
+        }
+        (None, None) => return Err(Error::bug("A database has no place that could be missing")),
+    };
+    let reader = missing.reader();
+    ui.target("target", &format!("{} (does not exist yet)", reader.location()));
+    check_subscribers(job, reader.subscribers().await?, reader.location(), ui)?;
+    let description = Description::of_new(plan.layout.store, reader.location(), spec);
+    match missing {
+        Found::Imagined { stand_in, .. } if job.dry_run => {
+            let collection = Box::new(DryRun::new(stand_in, description.clone()));
+            Ok(Found::There(Target { collection, description, was_empty: true, findings: Vec::new() }))
+        }
+        missing => Ok(missing),
+    }
+}
+
+/// Makes the target if it is not there: only after everything that may be refused has been checked, so that a refusal
+/// leaves nothing behind.
+pub(super) async fn make(found: Found, job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
+    let collection = match found {
+        Found::There(target) => return Ok(target),
+        Found::ToBeMade(collection) | Found::Imagined { opened: Some(collection), .. } => collection,
+        Found::Imagined { opened: None, .. } => connect::open(&job.to, true).await?,
+    };
+    match collection.create_collection(&plan.layout.collection_spec()).await {
+        Ok(()) => notice_not_copied(plan, ui),
+        // Somebody else has made it meanwhile; it is looked at like any other.
+        Err(error) if error.kind == StoreErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error.into()),
+    }
+    let description = collection.describe().await?;
+    let findings = check_description(job, plan, &description, ui)?;
+    let was_empty = is_empty(&*collection).await?;
+    Ok(Target { collection, description, was_empty, findings })
+}
+
+/// What the collection is must fit the layout; what it lacks is told.
+fn check_description(job: &Job, plan: &Plan, description: &Description, ui: &Ui) -> Result<Vec<Finding>> {
+    refuse_other_key_schema(description, &plan.layout)?;
+    check_subscribers(job, description.subscribers, &description.location, ui)?;
+    notice_time_to_live(description, ui);
+    Ok(check_indexes(description, &plan.layout, ui))
 }
 
 fn refuse_other_key_schema(target: &Description, layout: &Layout) -> Result<()> {
@@ -129,15 +198,14 @@ fn refuse_own_source(job: &Job, plan: &Plan, target: &Description) -> Result<()>
     Ok(())
 }
 
-fn check_subscribers(job: &Job, target: &Description, ui: &Ui) -> Result<()> {
-    let message = match target.subscribers {
+fn check_subscribers(job: &Job, subscribers: Subscribers, location: &str, ui: &Ui) -> Result<()> {
+    let message = match subscribers {
         Subscribers::None => return Ok(()),
         Subscribers::Present => {
-            format!("Somebody reads the changes of {} and will see every document as new", target.location)
+            format!("Somebody reads the changes of {location} and will see every document as new")
         }
         Subscribers::Unknown => format!(
-            "It cannot be seen whether somebody reads the changes of {}; they would see every document as new",
-            target.location
+            "It cannot be seen whether somebody reads the changes of {location}; they would see every document as new"
         ),
     };
     if job.subscribers_handled || job.dry_run {

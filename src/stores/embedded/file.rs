@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
 
+use redb::backends::InMemoryBackend;
 use redb::{
     Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, TableDefinition,
     WriteTransaction,
@@ -86,6 +87,18 @@ impl StoreFile {
         file.check_kind(address.stands_for())?;
         let _ = open.insert(path, Arc::downgrade(&file));
         Ok(file)
+    }
+
+    /// What the file would be, held in memory; nothing else in the process takes part in it.
+    pub(super) fn in_memory(address: &EmbeddedAddress) -> StoreResult<Arc<Self>> {
+        let (path, kind) = (address.resolved(), address.stands_for());
+        let made = || -> Result<Database, redb::Error> {
+            let database = builder().create_with_backend(InMemoryBackend::new())?;
+            write_about(&database, kind)?;
+            Ok(database)
+        };
+        let database = made().map_err(|error| failure(&path, "imagine", error))?;
+        Ok(Arc::new(Self { path, kind, database: RwLock::new(Opening::Writing(database)) }))
     }
 
     /// The store the file stands for.
@@ -175,17 +188,7 @@ fn create(path: &Path, kind: StoreKind) -> StoreResult<()> {
         .tempfile_in(folder)
         .map_err(unwritten)?;
     let database = builder().create(temporary.path()).map_err(|error| failure(path, "create", error))?;
-    let made = || -> Result<(), redb::Error> {
-        let write = database.begin_write()?;
-        {
-            let mut about = write.open_table(ABOUT)?;
-            let _ = about.insert("format", FORMAT)?;
-            let _ = about.insert("store", kind.name())?;
-        }
-        write.commit()?;
-        Ok(())
-    };
-    made().map_err(|error| failure(path, "create", error))?;
+    write_about(&database, kind).map_err(|error| failure(path, "create", error))?;
     database.close().map_err(|error| failure(path, "create", error))?;
     // An empty file of this name counts as none.
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
@@ -193,6 +196,17 @@ fn create(path: &Path, kind: StoreKind) -> StoreResult<()> {
     }
     let _ = temporary.persist_noclobber(path).map_err(|error| unwritten(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(unwritten)
+}
+
+fn write_about(database: &Database, kind: StoreKind) -> Result<(), redb::Error> {
+    let write = database.begin_write()?;
+    {
+        let mut about = write.open_table(ABOUT)?;
+        let _ = about.insert("format", FORMAT)?;
+        let _ = about.insert("store", kind.name())?;
+    }
+    write.commit()?;
+    Ok(())
 }
 
 /// Removes what a process left that was killed while it made the file; a live one holds the lock of its own.

@@ -9,8 +9,8 @@ use mongodb::{Client, error::ErrorKind};
 
 use super::MongoDbCollection;
 use super::failure::Action;
-use crate::stores::StoreErrorKind;
 use crate::stores::address::MongoDbAddress;
+use crate::stores::{StoreErrorKind, Subscribers};
 use crate::{Error, Result};
 
 /// How long a server is looked for, unless the connection string says it.
@@ -33,6 +33,14 @@ pub(super) struct Deployment {
     pub write_concern: Option<Document>,
     /// Whether written documents are read back as the majority holds them.
     pub majority: bool,
+}
+
+impl Deployment {
+    /// Whether somebody may read the changes of a collection. A change stream may be resumed later, so that an
+    /// open one is no proof, and that there is none is none either.
+    pub fn subscribers(&self) -> Subscribers {
+        if self.replicated { Subscribers::Unknown } else { Subscribers::None }
+    }
 }
 
 impl MongoDbCollection {

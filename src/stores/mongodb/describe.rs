@@ -10,8 +10,7 @@ use super::command::Body;
 use super::failure::{Action, broken};
 use crate::document::StoreKind;
 use crate::stores::{
-    Activity, CollectionSpec, Description, Index, Remark, StoreError, StoreErrorKind, StoreResult,
-    Subscribers, TimeToLive,
+    Activity, CollectionSpec, Description, Index, Remark, StoreError, StoreErrorKind, StoreResult, TimeToLive,
 };
 
 impl MongoDbCollection {
@@ -55,8 +54,7 @@ impl MongoDbCollection {
             hash_version: None,
             indexes,
             time_to_live,
-            // A change stream may be resumed later, so that an open one is no proof and none is none either.
-            subscribers: if self.deployment.replicated { Subscribers::Unknown } else { Subscribers::None },
+            subscribers: self.deployment.subscribers(),
             documents: Some(documents),
             remarks: remarks(&specification),
         })

@@ -34,6 +34,19 @@ start_servers_of() {
   done <<<"$variables"
 }
 
+# A port on which nobody listens, below the range the system gives out by itself.
+# usage: free_port
+free_port() {
+  local port
+  while :; do
+    port=$((20000 + RANDOM % 12000))
+    if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+      printf '%d' "$port"
+      return
+    fi
+  done
+}
+
 # Finds cargo, its toolchain and a folder that cargo may write to, also where HOME is empty or not set.
 find_rust() {
   local directory

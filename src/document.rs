@@ -9,7 +9,7 @@ pub(crate) mod base64_text;
 pub mod bson;
 pub mod canonical;
 pub(crate) mod decimal;
-mod double;
+pub(crate) mod double;
 mod field;
 pub mod json;
 mod lines;
@@ -19,7 +19,7 @@ pub mod size;
 mod store_key;
 mod store_kind;
 pub mod text;
-mod timestamp;
+pub(crate) mod timestamp;
 pub mod value;
 
 pub use field::{integer_field, text_field};

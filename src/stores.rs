@@ -7,6 +7,7 @@
 pub mod address;
 pub mod connect;
 mod description;
+mod document_id;
 pub mod dry_run;
 #[cfg(feature = "dynamodb")]
 pub mod dynamodb;
@@ -14,6 +15,8 @@ pub mod embedded;
 mod error;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;
+#[cfg(feature = "firestore")]
+pub mod firestore;
 pub mod guard;
 pub mod lookup;
 #[cfg(feature = "mongodb")]
@@ -21,6 +24,8 @@ pub mod mongodb;
 pub mod outcome;
 mod question;
 mod reads_through;
+#[cfg(any(feature = "dynamodb", feature = "firestore"))]
+mod requests;
 pub mod retry;
 mod scan;
 pub mod throttle;
@@ -115,6 +120,11 @@ pub trait CollectionReader: Send + Sync {
     /// told without writing.
     fn check(&self, _line: &[u8]) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    /// What the reads so far have shown that an operator should know (documents that would not move along).
+    fn seen(&self) -> Vec<Remark> {
+        Vec::new()
     }
 }
 

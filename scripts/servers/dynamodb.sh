@@ -9,6 +9,8 @@ set -euo pipefail
 shopt -s inherit_errexit
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$HERE/../shell.sh"
+
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME or XDG_CACHE_HOME is needed}/.cache}/rekey
 DYNOXIDE=$CACHE/dynoxide-3.2.0
 DYNALITE=$CACHE/dynalite-4.0.0
@@ -51,18 +53,6 @@ install_dynalite() {
   fi
   rm -rf "$DYNALITE"
   mv "$building" "$DYNALITE"
-}
-
-# A port on which nobody listens, below the range the system gives out by itself.
-free_port() {
-  local port
-  while :; do
-    port=$((20000 + RANDOM % 12000))
-    if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-      printf '%d' "$port"
-      return
-    fi
-  done
 }
 
 answers() { curl --silent --output /dev/null --max-time 2 "http://127.0.0.1:$1/"; }

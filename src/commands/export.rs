@@ -7,7 +7,7 @@ use super::legacy_blocks::SORT_BUDGET;
 use super::rekey::{TOOL, layout_account};
 use super::source::find_layout;
 use super::state_folder;
-use super::store::{describe, reader_concurrency, same_key, shown_key};
+use super::store::{describe, reader_concurrency, same_key, shown_key, tell_what_was_seen};
 use crate::archive::{ArchiveWriter, Companions, FORMAT, Manifest, Staged, now};
 use crate::check::Reason;
 use crate::document::json::Tape;
@@ -58,6 +58,7 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let (writer, streams) =
         tokio::task::block_in_place(|| write(consumer.sorter.finish()?, writer, &inspector, stop))?;
     let archive = writer.finish()?;
+    tell_what_was_seen(reader.as_ref(), "source", ui);
     notices(ui, left_out, escape_records, snapshot.is_none(), &before);
     let manifest = Manifest {
         format: FORMAT,

@@ -6,6 +6,7 @@
 
 mod batch;
 mod capacity;
+mod index_needed;
 mod notable;
 mod plan;
 mod preflight;
@@ -82,6 +83,7 @@ impl Job {
         let folder = state_folder(asked, beside)?;
         let plan = tokio::task::block_in_place(|| Plan::make(&self, &folder, stop))?;
         let mut found = target::open(&self, &plan, ui).await?;
+        index_needed::notice(&self, &plan, ui);
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
         found.take_findings().into_iter().try_for_each(|finding| findings.push(finding))?;

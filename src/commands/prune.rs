@@ -14,7 +14,7 @@ mod result;
 use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
-use super::store::{describe, reader_concurrency};
+use super::store::{describe, reader_concurrency, tell_what_was_seen};
 use super::{OpenedArchive, companion, open_archive, state_folder};
 use crate::archive::ArchiveInput;
 use crate::key::Escaping;
@@ -50,6 +50,7 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
     let stopped = || stop.check("Interrupted; nothing more is deleted. Run the same command again to go on.");
 
     let mut found = read(read_from, &options.from, &archives, ui, &stopped).await?;
+    tell_what_was_seen(read_from, "source", ui);
     if let Some(twins) = &options.twins {
         let reader = connect::open_reader(twins).await?;
         let _ = describe(reader.as_ref(), "twins", ui).await?;

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use crate::options::Rates;
 use crate::report::NoticeCode;
-use crate::stores::{CollectionReader, Description, KeyField, StoreErrorKind, lookup};
+use crate::stores::{CollectionReader, Description, KeyField, Remark, StoreErrorKind, lookup};
 use crate::ui::Ui;
 use crate::{Error, Result};
 
@@ -15,7 +15,7 @@ pub(super) async fn describe(reader: &dyn CollectionReader, role: &str, ui: &Ui)
     match reader.describe().await {
         Ok(description) => {
             for remark in &description.remarks {
-                ui.status(&format!("{role}: {}", remark.text));
+                tell(remark, role, ui);
             }
             Ok(description)
         }
@@ -24,6 +24,19 @@ pub(super) async fn describe(reader: &dyn CollectionReader, role: &str, ui: &Ui)
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Says what an operator should know: as a notice where its code is one, else in passing.
+fn tell(remark: &Remark, role: &str, ui: &Ui) {
+    match NoticeCode::ALL.iter().find(|notice| notice.code() == remark.code) {
+        Some(notice) => ui.notice(*notice, remark.text.clone()),
+        None => ui.status(&format!("{role}: {}", remark.text)),
+    }
+}
+
+/// Says what reading a collection has shown.
+pub(super) fn tell_what_was_seen(reader: &dyn CollectionReader, role: &str, ui: &Ui) {
+    reader.seen().iter().for_each(|remark| tell(remark, role, ui));
 }
 
 /// Adds to the error of a missing collection which ones there are.

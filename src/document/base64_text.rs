@@ -26,7 +26,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 }
 
 /// Appends bytes in the standard alphabet, with padding.
-pub(super) fn append(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn append(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let length = bytes.len().div_ceil(3) * 4;
     out.resize(start + length, 0);

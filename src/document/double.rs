@@ -7,7 +7,7 @@ use super::decimal::Decimal;
 /// Reads a double: a decimal text, `NaN`, `Infinity` or `-Infinity`.
 ///
 /// `None` for any other text, and for a decimal that no finite double is near.
-pub(super) fn parse(text: &str) -> Option<f64> {
+pub(crate) fn parse(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
         "Infinity" => Some(f64::INFINITY),
@@ -20,7 +20,7 @@ pub(super) fn parse(text: &str) -> Option<f64> {
 }
 
 /// Appends the shortest text that reads back to the same bits; always with a point or an exponent.
-pub(super) fn write(value: f64, out: &mut Vec<u8>) {
+pub(crate) fn write(value: f64, out: &mut Vec<u8>) {
     if value.is_infinite() {
         let text: &[u8] = if value > 0.0 { b"Infinity" } else { b"-Infinity" };
         return out.extend_from_slice(text);

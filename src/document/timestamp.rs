@@ -6,7 +6,7 @@ const FRACTION_DIGITS: usize = 6;
 /// The text of a time in UTC, its fraction cut to microseconds and without zeros at its end.
 ///
 /// `None` if the text is no RFC 3339 time of the years 1 to 9999, which are those Firestore holds.
-pub(super) fn normalised(text: &str) -> Option<String> {
+pub(crate) fn normalised(text: &str) -> Option<String> {
     let (date_time, rest) = text.split_at_checked(19)?;
     let (fraction, zone) = fraction(rest)?;
     let (days, mut minutes, seconds) = date_time_parts(date_time.as_bytes())?;

@@ -102,6 +102,10 @@ codes! {
         Expired = "expired",
         /// Documents outside the layout share the collection.
         Foreign = "foreign",
+        /// Documents stand in sub-collections below the collection's own, and do not move along.
+        NestedDocuments = "nested-documents",
+        /// A composite index that the framework needs and that the store does not show.
+        IndexNeeded = "index-needed",
         /// References inside documents still name the old place.
         References = "references",
         /// Documents stand as escape records that native tools cannot read.

@@ -6,6 +6,8 @@ use super::address::{EmbeddedAddress, StoreAddress};
 #[cfg(feature = "dynamodb")]
 use super::dynamodb::DynamoDbCollection;
 use super::embedded::{Access, EmbeddedCollection};
+#[cfg(feature = "firestore")]
+use super::firestore::FirestoreCollection;
 #[cfg(feature = "mongodb")]
 use super::mongodb::MongoDbCollection;
 use super::retry::{Retry, RetryPolicy};
@@ -78,11 +80,16 @@ pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReade
 pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collection>> {
     let access = if create { Access::Create } else { Access::Write };
     let opened = connect(store, access).await?;
-    let throttled = match store.rates.max_writes_per_second {
+    let throttled = match store.rates.max_writes_per_second.filter(|_| !keeps_its_own_pace(&store.address)) {
         Some(rate) => Box::new(Throttle::new(opened, rate)) as Box<dyn Collection>,
         None => opened,
     };
     Ok(Box::new(Retry::new(throttled, retry_policy())))
+}
+
+/// Whether the adapter itself holds its writes to the rate, since the service asks for more than a cap.
+fn keeps_its_own_pace(address: &StoreAddress) -> bool {
+    matches!(address, StoreAddress::Firestore(_))
 }
 
 /// Connects to the store. An adapter has an arm of its own here, behind its cargo feature.
@@ -102,9 +109,13 @@ async fn connect(store: &StoreOptions, access: Access) -> Result<Box<dyn Collect
         }
         #[cfg(not(feature = "dynamodb"))]
         StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
-        StoreAddress::Firestore(_) | StoreAddress::CosmosDb(_) => {
-            return Err(without_adapter(&store.address));
+        #[cfg(feature = "firestore")]
+        StoreAddress::Firestore(address) => {
+            Box::new(Box::pin(FirestoreCollection::open(address, &store.collection, store.rates)).await?)
         }
+        #[cfg(not(feature = "firestore"))]
+        StoreAddress::Firestore(_) => return Err(without_adapter(&store.address)),
+        StoreAddress::CosmosDb(_) => return Err(without_adapter(&store.address)),
     })
 }
 

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use super::outcome::subset;
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
-    Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot,
-    StoreError, StoreErrorKind, StoreResult, Subscribers,
+    Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart,
+    Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
@@ -218,6 +218,10 @@ impl CollectionReader for Faults {
 
     fn check(&self, line: &[u8]) -> Result<(), Refusal> {
         self.inner.check(line)
+    }
+
+    fn seen(&self) -> Vec<Remark> {
+        self.inner.seen()
     }
 }
 

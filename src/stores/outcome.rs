@@ -2,6 +2,7 @@
 //! sent again.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -11,8 +12,10 @@ use super::{Collection, Created, Guarded, GuardedUpdate, StoreError, StoreErrorK
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind, text_field};
 
-/// How often a write is sent whose answer is lost again and again.
-const ROUNDS: usize = 5;
+/// How often a write is sent whose answer is lost again and again, and the pause after the first loss; each further
+/// one is twice as long.
+const ROUNDS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What became of one document that was to be created.
 #[derive(Debug)]
@@ -223,6 +226,7 @@ async fn settle<'a, O: From<StoreError>>(
         if pending.is_empty() {
             break;
         }
+        tokio::time::sleep(PAUSE * 2_u32.pow(round)).await;
     }
     settled.into_iter().map(|outcome| outcome.unwrap_or_else(|| unanswered().into())).collect()
 }

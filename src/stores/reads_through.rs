@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use super::{
-    Activity, CollectionReader, Description, FrameworkQuery, LegacyProbe, Page, Position, ScanPart, Snapshot,
-    StoreResult, Subscribers,
+    Activity, CollectionReader, Description, FrameworkQuery, LegacyProbe, Page, Position, Remark, ScanPart,
+    Snapshot, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::{StoreKey, StoreKind};
@@ -81,5 +81,9 @@ impl<T: ReadsThrough> CollectionReader for T {
 
     fn check(&self, line: &[u8]) -> Result<(), Refusal> {
         self.reader().check(line)
+    }
+
+    fn seen(&self) -> Vec<Remark> {
+        self.reader().seen()
     }
 }

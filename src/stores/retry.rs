@@ -15,8 +15,8 @@ use super::outcome::subset;
 use super::write::unanswered;
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
-    Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot,
-    StoreError, StoreErrorKind, StoreResult, Subscribers,
+    Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart,
+    Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::{Lines, StoreKey, StoreKind};
@@ -230,6 +230,10 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
 
     fn check(&self, line: &[u8]) -> Result<(), Refusal> {
         self.inner.check(line)
+    }
+
+    fn seen(&self) -> Vec<Remark> {
+        self.inner.seen()
     }
 }
 

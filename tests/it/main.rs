@@ -18,6 +18,8 @@ mod kill;
 mod messages;
 #[cfg(feature = "dynamodb")]
 mod on_dynamodb;
+#[cfg(feature = "firestore")]
+mod on_firestore;
 #[cfg(feature = "mongodb")]
 mod on_mongodb;
 mod overlapping_tenants;

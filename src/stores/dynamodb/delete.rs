@@ -16,10 +16,11 @@ use super::error::{Effect, store_error};
 use super::item::{Item, line_of, read_item};
 use super::read::by_keys;
 use super::schema::KeySchema;
-use super::table::{Table, side_by_side, units};
+use super::table::{Table, units};
 use super::write::{put, write_units};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
+use crate::stores::requests::side_by_side;
 use crate::stores::{Created, Guarded, StoreError, StoreErrorKind, guard};
 
 /// The most attributes that a condition compares: the service takes 4 KB of expression.

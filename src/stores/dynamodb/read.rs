@@ -9,8 +9,9 @@ use super::error::{Effect, store_error};
 use super::item::{Item, line_of, write_item};
 use super::position::{next_key, read_position, write_position};
 use super::schema::places;
-use super::table::{Patience, Table, side_by_side, units, units_of_all};
+use super::table::{Table, units, units_of_all};
 use crate::document::{Lines, StoreKey};
+use crate::stores::requests::{Patience, side_by_side};
 use crate::stores::{FrameworkQuery, Page, Position, StoreError, StoreErrorKind, StoreResult};
 
 /// The most keys of one call.

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::error::{Effect, store_error};
 use super::item::{Item, write_item};
 use super::position::{foreign, next_key, read_position, write_position};
-use super::table::{Patience, Table, side_by_side, units};
+use super::table::{Table, units};
 use crate::document::Lines;
+use crate::stores::requests::{Patience, side_by_side};
 use crate::stores::{LegacyProbe, Page, Position, ScanPart, StoreResult};
 
 /// The most segments that the service cuts a table into.

@@ -1,8 +1,5 @@
 //! What every request to a table needs: the client, the key, the requests in flight and the capacity.
 
-use std::future::Future;
-use std::time::Duration;
-
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, TableDescription};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
@@ -97,43 +94,6 @@ impl Table {
     }
 }
 
-/// How often one of several requests that make a whole is sent again before the whole fails, to begin anew later.
-const IDLE_ROUNDS: u32 = 5;
-/// The first and the longest pause between two rounds.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
-/// The pauses of a request that is one of several: where each fifth is turned down, a whole that begins anew at
-/// every refusal would never end.
-pub(super) struct Patience {
-    idle: u32,
-    pause: Duration,
-}
-
-impl Patience {
-    pub(super) fn new() -> Self {
-        Self { idle: 0, pause: FIRST_PAUSE }
-    }
-
-    /// Notes that the service did something.
-    pub(super) fn progress(&mut self) {
-        *self = Self::new();
-    }
-
-    /// Waits before the next round.
-    ///
-    /// Errors: `failure`, if it is none that passes, or has not passed for too long.
-    pub(super) async fn pause(&mut self, failure: StoreError) -> StoreResult<()> {
-        self.idle += 1;
-        if self.idle > IDLE_ROUNDS || !failure.kind.is_retryable() {
-            return Err(failure);
-        }
-        tokio::time::sleep(self.pause).await;
-        self.pause = LONGEST_PAUSE.min(self.pause * 2);
-        Ok(())
-    }
-}
-
 /// The units that an answer says were consumed.
 pub(super) fn units(capacity: Option<&ConsumedCapacity>) -> Option<f64> {
     capacity.and_then(ConsumedCapacity::capacity_units)
@@ -142,22 +102,4 @@ pub(super) fn units(capacity: Option<&ConsumedCapacity>) -> Option<f64> {
 /// The units that the answer to a batch says were consumed.
 pub(super) fn units_of_all(capacity: &[ConsumedCapacity]) -> Option<f64> {
     (!capacity.is_empty()).then(|| capacity.iter().filter_map(ConsumedCapacity::capacity_units).sum())
-}
-
-/// Runs requests side by side on all cores; the answers have the order of the requests.
-pub(super) async fn side_by_side<T, F>(requests: impl IntoIterator<Item = F>) -> Vec<T>
-where
-    T: Send + 'static,
-    F: Future<Output = T> + Send + 'static,
-{
-    let running: Vec<_> = requests.into_iter().map(tokio::spawn).collect();
-    let mut answers = Vec::with_capacity(running.len());
-    for request in running {
-        match request.await {
-            Ok(answer) => answers.push(answer),
-            // Nothing cancels the task, so it has panicked.
-            Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
-        }
-    }
-    answers
 }

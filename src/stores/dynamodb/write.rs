@@ -11,9 +11,10 @@ use aws_sdk_dynamodb::types::{
 use super::error::{Effect, store_error};
 use super::item::{Item, line_of, read_item};
 use super::schema::{KeySchema, places};
-use super::table::{Table, side_by_side, units, units_of_all};
+use super::table::{Table, units, units_of_all};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
+use crate::stores::requests::side_by_side;
 use crate::stores::{Created, StoreError, StoreErrorKind, StoreResult};
 
 /// The most items of one batch call.

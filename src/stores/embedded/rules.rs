@@ -5,7 +5,7 @@ use crate::document::json::{Kind, Member, Tape};
 use crate::document::size::{size_bound, stored_size};
 use crate::document::text::unescape;
 use crate::document::{StoreKey, StoreKind};
-use crate::stores::{CollectionSpec, KeyField, collection_noun, store_key_fields};
+use crate::stores::{CollectionSpec, KeyField, collection_noun, document_id, store_key_fields};
 
 use super::order;
 
@@ -108,7 +108,7 @@ pub(super) fn ordered_key(
         match kind {
             StoreKind::MongoDb => {}
             StoreKind::DynamoDb => check_dynamodb(key_fields, at, &tape, line, value)?,
-            StoreKind::Firestore => check_document_id(&text(line, value).ok_or_else(malformed)?)?,
+            StoreKind::Firestore => document_id::check(&text(line, value).ok_or_else(malformed)?)?,
             StoreKind::CosmosDb => check_cosmosdb(at + 1 == expected, line, value)?,
         }
         order::write_value(plain, &tape, line, Some(value), &mut ordered);
@@ -157,18 +157,6 @@ fn check_number(name: &str, text: &str) -> Result<(), Refusal> {
     let detail =
         format!("The key attribute {name:?} is no number of at most 38 digits from 1E-130 to 9.99E+125.");
     Err(Refusal::new(Reason::KeyForbidden, detail))
-}
-
-fn check_document_id(id: &str) -> Result<(), Refusal> {
-    let number = id.strip_prefix("__id").and_then(|rest| rest.strip_suffix("__"));
-    let numeric =
-        number.is_some_and(|digits| digits.parse::<i64>().is_ok_and(|value| value.to_string() == digits));
-    let reserved = id.len() >= 4 && id.starts_with("__") && id.ends_with("__") && !numeric;
-    if id.is_empty() || id == "." || id == ".." || id.contains('/') || reserved {
-        let detail = format!("Firestore does not allow the document id {id:?}.");
-        return Err(Refusal::new(Reason::KeyForbidden, detail));
-    }
-    at_most("@id", id.len(), 1500)
 }
 
 fn check_cosmosdb(is_id: bool, line: &[u8], value: &Member) -> Result<(), Refusal> {

@@ -1,0 +1,139 @@
+//! Deletes documents that are still what was exported, guarded by the time of their last change.
+
+use std::sync::Arc;
+
+use firestore::gcloud_sdk::google::firestore::v1::precondition::ConditionType;
+use firestore::gcloud_sdk::google::firestore::v1::write::Operation;
+use firestore::gcloud_sdk::google::firestore::v1::{Document, Precondition, Write};
+use firestore::gcloud_sdk::tonic::Code;
+
+use super::batch::{Failed, send};
+use super::encode::line_of;
+use super::failure::write_error;
+use super::read::{documents, id_of};
+use super::service::Service;
+use crate::document::{Lines, StoreKey, StoreKind};
+use crate::stores::requests::side_by_side;
+use crate::stores::write::unanswered;
+use crate::stores::{Guarded, StoreError, StoreErrorKind, guard};
+
+/// Deletes documents that are still equal to `expected`, one line a key.
+///
+/// Each is read, compared, and deleted only if it was not changed since it was read.
+pub(super) async fn delete(service: &Arc<Service>, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
+    let ids: Vec<Option<String>> = keys.iter().map(id_of).collect();
+    let stored = match documents(service, ids).await {
+        Ok(stored) => stored,
+        Err(error) => return Guarded::all_failed(keys.len(), &error),
+    };
+    let mut answers: Vec<Option<Guarded>> = keys.iter().map(|_| None).collect();
+    let mut deletes = Vec::new();
+    for (at, (stored, expected)) in stored.into_iter().zip(expected.iter()).enumerate() {
+        let answer = match stored {
+            None => Guarded::Missing,
+            Some(stored) => match judge(&stored, expected) {
+                Ok(write) => {
+                    deletes.push((at, write));
+                    continue;
+                }
+                Err(answer) => answer,
+            },
+        };
+        put(&mut answers, at, answer);
+    }
+    for (at, answer) in send_all(service, deletes).await {
+        put(&mut answers, at, answer);
+    }
+    settle_changed(service, keys, &mut answers).await;
+    answers.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
+}
+
+fn put(answers: &mut [Option<Guarded>], at: usize, answer: Guarded) {
+    if let Some(place) = answers.get_mut(at) {
+        *place = Some(answer);
+    }
+}
+
+/// The write that deletes a stored document, or why it is not to be deleted.
+fn judge(stored: &Document, expected: &[u8]) -> Result<Write, Guarded> {
+    let line = line_of(stored)?;
+    match guard::is_unchanged(StoreKind::Firestore, &line, expected) {
+        Ok(true) => {}
+        Ok(false) => return Err(Guarded::Differs(Some(line))),
+        Err(error) => {
+            return Err(StoreError::new(
+                StoreErrorKind::Permanent,
+                format!("The line is no document: {error}"),
+            )
+            .into());
+        }
+    }
+    let changed = stored.update_time.ok_or_else(|| {
+        StoreError::new(
+            StoreErrorKind::Permanent,
+            "Firestore gave a document without the time of its last change",
+        )
+    })?;
+    Ok(Write {
+        operation: Some(Operation::Delete(stored.name.clone())),
+        current_document: Some(Precondition { condition_type: Some(ConditionType::UpdateTime(changed)) }),
+        ..Write::default()
+    })
+}
+
+/// Sends deletes in requests side by side. What was changed meanwhile is answered without what is there now.
+async fn send_all(service: &Arc<Service>, deletes: Vec<(usize, Write)>) -> Vec<(usize, Guarded)> {
+    let mut requests = Vec::new();
+    let mut deletes = deletes.into_iter().peekable();
+    while deletes.peek().is_some() {
+        let some: Vec<_> = deletes.by_ref().take(service.pace.request()).collect();
+        let service = service.clone();
+        requests.push(async move {
+            let _request = service.request().await;
+            let mut answers = Vec::with_capacity(some.len());
+            let make = |at: usize| some.get(at).map(|(_, write)| write.clone()).ok_or_else(unanswered);
+            let answer = |at: usize, status| {
+                answers.extend(some.get(at).map(|(place, _)| (*place, answer_of(status))));
+            };
+            send(&service, some.len(), make, answer).await;
+            answers
+        });
+    }
+    side_by_side(requests).await.into_iter().flatten().collect()
+}
+
+fn answer_of(status: Result<(), Failed>) -> Guarded {
+    match status {
+        Ok(()) => Guarded::Done,
+        Err(Failed::Call(error)) => error.into(),
+        Err(Failed::Write(status)) => match Code::from_i32(status.code) {
+            // Changed or gone since it was read.
+            Code::FailedPrecondition => Guarded::Differs(None),
+            Code::NotFound => Guarded::Missing,
+            _ => write_error(&status).into(),
+        },
+    }
+}
+
+/// Looks at what was changed or gone meanwhile.
+async fn settle_changed(service: &Arc<Service>, keys: &[StoreKey], answers: &mut [Option<Guarded>]) {
+    let changed: Vec<usize> =
+        (0..keys.len()).filter(|at| matches!(answers.get(*at), Some(Some(Guarded::Differs(None))))).collect();
+    if changed.is_empty() {
+        return;
+    }
+    let ids = changed.iter().map(|at| keys.get(*at).and_then(id_of)).collect();
+    match documents(service, ids).await {
+        Err(error) => changed.iter().for_each(|at| put(answers, *at, error.duplicate().into())),
+        Ok(found) => {
+            for (at, document) in changed.into_iter().zip(found) {
+                let answer = match document.as_ref().map(line_of) {
+                    None => Guarded::Missing,
+                    Some(Ok(line)) => Guarded::Differs(Some(line)),
+                    Some(Err(error)) => error.into(),
+                };
+                put(answers, at, answer);
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Firestore on Google's own emulator, which `scripts/servers/firestore.sh` starts.
+//!
+//! The emulator never throttles, never times out and never loses an answer; a proxy before it does.
+
+mod adapter;
+mod documents;
+mod failures;
+mod kill;
+mod places;
+mod proxy;
+mod refused;
+mod road;
+mod server;
+mod service;
+mod writer;

@@ -24,6 +24,7 @@ builtin!(
     "firestore-sagas",
     "cosmosdb-events",
     "cosmosdb-sagas",
+    "cosmosdb-hierarchical",
 );
 
 impl Layout {
@@ -118,13 +119,15 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::DocumentKind;
 
     #[test]
     fn every_builtin_layout_is_read_and_named_as_its_file() {
         for name in Layout::NAMES {
             let layout = Layout::parse(Layout::builtin_text(name).unwrap(), name).unwrap();
             assert_eq!(layout.name, *name);
-            assert_eq!(layout.name, format!("{}-{}", layout.store, layout.kind.name()));
+            let kind = if layout.kind == DocumentKind::Items { "hierarchical" } else { layout.kind.name() };
+            assert_eq!(layout.name, format!("{}-{kind}", layout.store));
         }
     }
 

@@ -16,12 +16,14 @@ impl Layout {
         if self.store != StoreKind::CosmosDb {
             return Ok(());
         }
+        let in_fields = self.fields.iter_mut().flat_map(|field| field.at.iter_mut().chain(&mut field.bare));
+        let in_keys = self.keys.iter_mut().map(|key| &mut key.at);
+        for name in in_fields.chain(in_keys).chain(&mut self.stream.key) {
+            without_slash(name);
+        }
         let in_limits = self.limits.iter_mut().flat_map(|limit| &mut limit.at);
-        let names = self.collection.key.iter_mut().map(|field| &mut field.name).chain(in_limits);
-        for name in names {
-            if let Some(path) = name.strip_prefix('/') {
-                *name = path.to_owned();
-            }
+        for name in self.collection.key.iter_mut().map(|field| &mut field.name).chain(in_limits) {
+            without_slash(name);
             if name.contains('/') {
                 return Err(format!("the path /{name}: only fields at the top level of an item can be keys"));
             }
@@ -203,7 +205,8 @@ impl Layout {
                 Err("collection.key: one or two attributes, each of type S, N or B".into())
             }
             StoreKind::CosmosDb if !untyped || !(1..=3).contains(&key.len()) => {
-                Err("collection.key: one to three paths without a type".into())
+                let names: Vec<_> = key.iter().map(|field| field.name.as_str()).collect();
+                Err(format!("collection.key: one to three paths without a type, not {:?}", names.join(", ")))
             }
             _ => Ok(()),
         }
@@ -230,6 +233,12 @@ impl Layout {
     /// The term that is read from `field`.
     pub(super) fn term_at(&self, field: &str) -> Option<Term> {
         self.fields.iter().find(|(_, it)| it.at.as_deref() == Some(field)).map(|(term, _)| term)
+    }
+}
+
+fn without_slash(name: &mut String) {
+    if let Some(path) = name.strip_prefix('/') {
+        *name = path.to_owned();
     }
 }
 

@@ -121,7 +121,10 @@ mod tests {
     fn probes_look_at_the_key_and_leave_neighbours_alone() {
         for name in Layout::NAMES {
             let layout = Layout::builtin(name).unwrap();
-            let probe = layout.probe().unwrap();
+            let Some(probe) = layout.probe() else {
+                assert_eq!(*name, "cosmosdb-hierarchical", "only the framework asks");
+                continue;
+            };
             let saga = probe.within == "SAGA#";
             assert_eq!(saga, *name == "dynamodb-sagas");
             assert_eq!(probe.rekeyed_prefix, format!("{}t:", probe.within));

@@ -40,6 +40,12 @@ impl Fields {
         let others = self.others.iter().map(|(name, field)| (Term::Other(name.clone()), field));
         type_name.chain([(Term::Id, &self.id)]).chain(version).chain(others)
     }
+
+    /// Every field, to be changed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Field> {
+        let framework = self.type_name.iter_mut().chain([&mut self.id]).chain(&mut self.version);
+        framework.chain(self.others.values_mut())
+    }
 }
 
 /// One thing that is read from a document.

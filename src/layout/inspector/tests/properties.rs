@@ -89,8 +89,10 @@ fn untouched(layout: &Layout, line: &str, added: &[&str]) -> String {
     out
 }
 
+/// The framework's layouts.
 fn layouts() -> impl Strategy<Value = Layout> {
-    proptest::sample::select(Layout::NAMES.to_vec()).prop_map(layout)
+    let names: Vec<_> = Layout::NAMES.iter().copied().filter(|it| *it != "cosmosdb-hierarchical").collect();
+    proptest::sample::select(names).prop_map(layout)
 }
 
 proptest! {

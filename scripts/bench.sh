@@ -9,7 +9,7 @@
 # Needs bash, python3 (3.11 or later), sed, jq, awk and Rust.
 #
 # usage: scripts/bench.sh            settings: DOCUMENTS, ROUNDS, SMALL, LARGE
-#        scripts/bench.sh STORE    a store against bare loops over its SDK (dynamodb, firestore, mongodb): see scripts/bench/STORE.sh
+#        scripts/bench.sh STORE    a store against bare loops over its SDK (cosmosdb, dynamodb, firestore, mongodb): see scripts/bench/STORE.sh
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."

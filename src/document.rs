@@ -18,6 +18,7 @@ mod notable;
 pub mod size;
 mod store_key;
 mod store_kind;
+pub mod system_fields;
 pub mod text;
 pub(crate) mod timestamp;
 pub mod value;

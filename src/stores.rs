@@ -5,7 +5,12 @@
 //! flags inside an adapter. [`connect`] alone turns an address into a collection.
 
 pub mod address;
+#[cfg(any(feature = "dynamodb", feature = "cosmosdb"))]
+mod capacity;
+pub mod clashes;
 pub mod connect;
+#[cfg(feature = "cosmosdb")]
+pub mod cosmosdb;
 mod description;
 mod document_id;
 pub mod dry_run;
@@ -24,7 +29,7 @@ pub mod mongodb;
 pub mod outcome;
 mod question;
 mod reads_through;
-#[cfg(any(feature = "dynamodb", feature = "firestore"))]
+#[cfg(any(feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod requests;
 pub mod retry;
 mod scan;

@@ -88,7 +88,7 @@ impl Job {
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
         found.take_findings().into_iter().try_for_each(|finding| findings.push(finding))?;
         let checked =
-            tokio::task::block_in_place(|| preflight::check(&plan, found.reader(), &mut findings, ui, stop))?;
+            tokio::task::block_in_place(|| preflight::check(&plan, &found, &mut findings, ui, stop))?;
         if checked.refused > 0 && self.on_refused == OnRefused::Stop {
             return result::refused(&self, &plan, &checked, findings);
         }

@@ -3,6 +3,8 @@
 use std::num::NonZeroU32;
 
 use super::address::{EmbeddedAddress, StoreAddress};
+#[cfg(feature = "cosmosdb")]
+use super::cosmosdb::CosmosDbCollection;
 #[cfg(feature = "dynamodb")]
 use super::dynamodb::DynamoDbCollection;
 use super::embedded::{Access, EmbeddedCollection};
@@ -115,6 +117,11 @@ async fn connect(store: &StoreOptions, access: Access) -> Result<Box<dyn Collect
         }
         #[cfg(not(feature = "firestore"))]
         StoreAddress::Firestore(_) => return Err(without_adapter(&store.address)),
+        #[cfg(feature = "cosmosdb")]
+        StoreAddress::CosmosDb(address) => {
+            Box::new(Box::pin(CosmosDbCollection::open(address, &store.collection, store.rates)).await?)
+        }
+        #[cfg(not(feature = "cosmosdb"))]
         StoreAddress::CosmosDb(_) => return Err(without_adapter(&store.address)),
     })
 }
@@ -153,6 +160,7 @@ fn retry_policy() -> RetryPolicy {
 }
 
 /// The error of a store whose adapter this build does not have.
+#[cfg(not(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb")))]
 fn without_adapter(address: &StoreAddress) -> Error {
     let kind = address.kind();
     Error::usage(format!(

@@ -5,7 +5,6 @@
 //! so it is used only where nothing was; and a condition cannot say "and no other attribute", so a delete
 //! looks at the image it removed and puts it back if it was another than expected.
 
-mod capacity;
 mod connect;
 mod delete;
 mod describe;

@@ -20,6 +20,24 @@ impl LegacyProbe {
     pub fn offends(&self, value: &str) -> bool {
         value.starts_with(&self.within) && !value.starts_with(&self.rekeyed_prefix)
     }
+
+    /// The least text that comes after every rekeyed one: with the prefix the two ends of their range.
+    pub fn behind_rekeyed(&self) -> String {
+        after_all(&self.rekeyed_prefix)
+    }
+}
+
+/// The least text that comes after everything that begins with `prefix`.
+fn after_all(prefix: &str) -> String {
+    let mut characters: Vec<char> = prefix.chars().collect();
+    while let Some(last) = characters.pop() {
+        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
+        if let Some(next) = next {
+            characters.push(next);
+            break;
+        }
+    }
+    characters.into_iter().collect()
 }
 
 /// The framework's own read of one stream or saga.
@@ -48,5 +66,12 @@ mod tests {
             LegacyProbe { field: "PK".into(), within: "SAGA#".into(), rekeyed_prefix: "SAGA#t:".into() };
         assert!(sagas.offends("SAGA#6f96") && sagas.offends("SAGA#t;"));
         assert!(!sagas.offends("SAGA#t:acme:6f96") && !sagas.offends("SNAPSHOT#1") && !sagas.offends("t:"));
+    }
+
+    #[test]
+    fn the_end_of_a_prefix_is_right_behind_it() {
+        assert_eq!(after_all("t:"), "t;");
+        assert_eq!(after_all("a\u{d7ff}"), "a\u{e000}");
+        assert_eq!(after_all("a\u{10ffff}"), "b");
     }
 }

@@ -16,6 +16,8 @@ mod hostile;
 mod import_refusals;
 mod kill;
 mod messages;
+#[cfg(feature = "cosmosdb")]
+mod on_cosmosdb;
 #[cfg(feature = "dynamodb")]
 mod on_dynamodb;
 #[cfg(feature = "firestore")]

@@ -11,40 +11,56 @@ use crate::document::{Lines, StoreKind};
 use crate::report::NoticeCode;
 use crate::ui::{Ui, format};
 
-/// DynamoDB's write capacity units: one for each KB of an item that is begun, also where the item is there already.
+/// The units that a store counts writes in, on one that does.
+///
+/// DynamoDB: one for each KB of an item that is begun, also where the item is there already. Cosmos DB: five for the
+/// first KB and half a one for each further KB, and then some for each indexed property, which nobody can tell before.
 #[derive(Default)]
 pub(super) struct WriteUnits {
     tape: Tape,
-    units: u64,
+    /// In halves.
+    halves: u64,
 }
 
 impl WriteUnits {
     /// Adds documents that would be sent.
     pub fn add(&mut self, store: StoreKind, lines: &Lines) {
-        if store != StoreKind::DynamoDb {
+        if !matches!(store, StoreKind::DynamoDb | StoreKind::CosmosDb) {
             return;
         }
         for line in lines.iter() {
             if self.tape.read(line).is_ok() {
-                self.units += stored_size(store, &self.tape, line).div_ceil(1024).max(1);
+                let kilobytes = stored_size(store, &self.tape, line).div_ceil(1024).max(1);
+                self.halves += if store == StoreKind::CosmosDb { 9 + kilobytes } else { 2 * kilobytes };
             }
         }
     }
 
     /// Says how many units the run will take, and how long that lasts at the cap.
     pub fn notice(&self, job: &Job, target: &Target, ui: &Ui) {
-        if self.units == 0 {
+        let units = self.halves.div_ceil(2);
+        if units == 0 {
             return;
         }
-        let mut message = format!("Writing takes about {}", format::count(self.units, "write capacity unit"));
-        if let Some(cap) = job.to.rates.max_wcu {
-            let time = format::duration(Duration::from_secs(self.units.div_ceil(cap.get().into())));
-            let _infallible = write!(message, ", at least {time} at --max-wcu {cap}");
+        let rates = &job.to.rates;
+        let (about, unit, flag, cap) = match job.to.address.kind() {
+            StoreKind::CosmosDb => ("at least", "request unit", "--max-ru", rates.max_ru),
+            _ => ("about", "write capacity unit", "--max-wcu", rates.max_wcu),
+        };
+        let mut message = format!("Writing takes {about} {}", format::count(units, unit));
+        if let Some(cap) = cap {
+            let time = format::duration(Duration::from_secs(units.div_ceil(cap.get().into())));
+            let _infallible = write!(message, ", at least {time} at {flag} {cap}");
         }
-        let indexes = target.description.indexes.len();
-        if indexes > 0 {
-            let indexes = format::count(indexes as u64, "index entry");
-            let _infallible = write!(message, "; each document may have {indexes}, which cost as much again");
+        if job.to.address.kind() == StoreKind::CosmosDb {
+            message.push_str("; every indexed property of a document adds to that");
+        } else {
+            let indexes = target.description.indexes.len();
+            if indexes > 0 {
+                let indexes = format::count(indexes as u64, "index entry");
+                let _infallible =
+                    write!(message, "; each document may have {indexes}, which cost as much again");
+            }
         }
         message.push('.');
         ui.notice(NoticeCode::Capacity, message);

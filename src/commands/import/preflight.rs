@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::notable::Notable;
+use super::target::Found;
 use super::{Plan, What};
 use crate::archive::Chunk;
 use crate::check::{Reason, Refusal};
@@ -11,6 +12,7 @@ use crate::report::{Finding, Findings};
 use crate::rewrite::{RefusedDocument, StreamId, Suspicion, stream_id, stream_refused};
 use crate::signal::StopSignal;
 use crate::stores::CollectionReader;
+use crate::stores::clashes::Clashes;
 use crate::ui::Ui;
 use crate::{Error, Result};
 
@@ -37,13 +39,14 @@ pub(super) struct Checked {
 /// Every refused document is a finding.
 pub(super) fn check(
     plan: &Plan,
-    target: &dyn CollectionReader,
+    target: &Found,
     findings: &mut Findings,
     ui: &Ui,
     stop: &StopSignal,
 ) -> Result<Checked> {
     let mut checked = Checked::default();
-    let mut document = Examined::new(plan, target);
+    let mut document = Examined::new(plan, target.reader());
+    let mut clashes = target.description().map(Clashes::of).unwrap_or_default();
     let mut notable = Notable::default();
     let mut reader = plan.input.line_reader();
     let mut chunk = Chunk::new();
@@ -55,7 +58,8 @@ pub(super) fn check(
         for line in chunk.lines() {
             checked.documents += 1;
             let is_last_line = chunk.last_line_unterminated() && Some(line) == chunk.line(chunk.len() - 1);
-            match document.examine(line.bytes) {
+            let examined = document.examine(line.bytes);
+            match examined.and_then(|()| clashes.take(&document.tape, line.bytes)) {
                 Ok(()) => {
                     let Examined { tape, inspector, .. } = &document;
                     notable.look(plan.layout.store, tape, line.bytes);

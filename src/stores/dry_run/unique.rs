@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
 use crate::document::json::Tape;
 use crate::document::{StoreKey, StoreKind, find_field};
+use crate::stores::clashes::digest;
 use crate::stores::embedded::write_ordered;
 use crate::stores::{CollectionReader, Description, FrameworkQuery, StoreError, StoreErrorKind, StoreResult};
 
@@ -127,10 +127,7 @@ impl UniqueIndexes {
 fn values(kind: StoreKind, tape: &Tape, line: &[u8], fields: &[String]) -> Values {
     let mut ordered = Vec::new();
     write_ordered(kind, tape, line, fields.iter().map(String::as_str), &mut ordered);
-    let digest: [u8; 32] = Sha256::digest(&ordered).into();
-    let mut short = Values::default();
-    short.copy_from_slice(&digest[..16]);
-    short
+    digest(&ordered)
 }
 
 fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {

@@ -4,9 +4,9 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, TableDescription};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
-use super::capacity::Capacity;
 use super::error::{Effect, store_error};
 use super::schema::KeySchema;
+use crate::stores::capacity::Capacity;
 use crate::stores::connect::Rates;
 use crate::stores::{BatchLimits, StoreError, StoreErrorKind, StoreResult};
 

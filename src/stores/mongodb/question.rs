@@ -23,7 +23,7 @@ impl MongoDbCollection {
                     sides.within(name, |it| it.within(&probe.field, |it| it.text(operator, bound)));
                 };
                 side("0", "$lt", &probe.rekeyed_prefix);
-                side("1", "$gte", &after_all(&probe.rekeyed_prefix));
+                side("1", "$gte", &probe.behind_rekeyed());
             });
         });
         body.within("projection", |fields| {
@@ -72,30 +72,5 @@ impl MongoDbCollection {
             page.next = Some(Position(json!({ "skip": skip.saturating_add(page.lines.len() as u64) })));
         }
         Ok(page)
-    }
-}
-
-/// The least text that comes after everything that begins with `prefix`.
-fn after_all(prefix: &str) -> String {
-    let mut characters: Vec<char> = prefix.chars().collect();
-    while let Some(last) = characters.pop() {
-        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
-        if let Some(next) = next {
-            characters.push(next);
-            break;
-        }
-    }
-    characters.into_iter().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_prefix_is_right_behind_it() {
-        assert_eq!(after_all("t:"), "t;");
-        assert_eq!(after_all("a\u{d7ff}"), "a\u{e000}");
-        assert_eq!(after_all("a\u{10ffff}"), "b");
     }
 }

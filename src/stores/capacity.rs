@@ -9,7 +9,7 @@ use tokio::time::Instant;
 /// How far the schedule may lag behind the clock and still be made up for; longer idleness is lost.
 const CREDIT: Duration = Duration::from_millis(100);
 
-/// One kind of capacity, read or write, of all requests to a table together.
+/// One kind of capacity, read or write, of all requests to a table or container together.
 ///
 /// Every request takes the next free stretch of time by what it will probably consume. When the answer says
 /// what it did consume, the schedule is moved by the difference, so that the rate holds whatever the guess.

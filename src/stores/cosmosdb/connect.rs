@@ -1,0 +1,100 @@
+//! The client of an account: what it accepts of a server, and what it sends again by itself.
+
+use azure_core::http::Url;
+use azure_data_cosmos::options::{
+    BinaryEncodingOptions, ConnectionPoolOptions, ServerCertificateValidation, UserAgentSuffix,
+};
+use azure_data_cosmos::{AccountEndpoint, AccountReference, CosmosClient, CosmosRuntime, RoutingStrategy};
+
+use super::credentials::Credentials;
+use super::error::{Effect, store_error};
+use crate::stores::StoreErrorKind;
+use crate::stores::address::CosmosDbAddress;
+use crate::{Error, Result};
+
+/// Makes a client for an address and asks for the account, so that what cannot be reached is said at once.
+///
+/// The SDK itself obeys the service's wish to wait, a few times, and asks another region where there is one. A
+/// write that it sends again may meet itself: the answer then says that the item is there, and it is compared.
+///
+/// Errors: a usage error for plain http to another machine, a store error if the account cannot be reached or
+/// refuses.
+pub(super) async fn connect(
+    address: &CosmosDbAddress,
+    credentials: &Credentials,
+    place: &str,
+) -> Result<CosmosClient> {
+    let endpoint = address.endpoint();
+    let url = Url::parse(&endpoint).map_err(|error| {
+        Error::usage(format!("{endpoint} is no address of an account ({error}); nothing was done"))
+    })?;
+    let is_local = is_loopback(&url);
+    if !address.tls && !is_local {
+        return Err(Error::usage(format!("{endpoint} is not on this machine, and plain http would show the key; nothing was done"))
+            .hint("Write cosmosdb://HOST/DATABASE: accounts are reached by https, only an emulator on this machine by http."));
+    }
+    let endpoint = AccountEndpoint::from(url);
+    let account = match credentials {
+        Credentials::Key(key) => AccountReference::with_authentication_key(endpoint, key.clone()),
+        Credentials::Identity(identity) => AccountReference::with_credential(endpoint, identity.clone()),
+    };
+    let client = client(account, is_local).await;
+    client.map_err(|error| cannot_open(&store_error("the account", Effect::Reads, &error), place))
+}
+
+async fn client(account: AccountReference, is_local: bool) -> azure_data_cosmos::Result<CosmosClient> {
+    // Only an emulator on this machine may sign its certificate itself.
+    let validation = if is_local {
+        ServerCertificateValidation::RequiredUnlessEmulator
+    } else {
+        ServerCertificateValidation::Required
+    };
+    let pool = ConnectionPoolOptions::builder().with_server_certificate_validation(validation).build()?;
+    let runtime = CosmosRuntime::builder().with_connection_pool(pool).build().await?;
+    let mut builder = CosmosClient::builder()
+        .with_runtime(runtime)
+        // In the binary form numbers lose their spelling.
+        .with_binary_encoding_options(BinaryEncodingOptions::new().with_enabled(false));
+    if let Ok(suffix) = UserAgentSuffix::try_from("rekey") {
+        builder = builder.with_user_agent_suffix(suffix);
+    }
+    // The account's own order of regions: writes go to where it takes them.
+    builder.build(account, RoutingStrategy::PreferredRegions(Vec::new())).await
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn cannot_open(error: &crate::stores::StoreError, place: &str) -> Error {
+    let hint = match error.kind {
+        StoreErrorKind::Denied => {
+            "Set COSMOS_KEY or COSMOS_CONNECTION_STRING, or sign in (az login) as somebody with a data role of the account."
+        }
+        StoreErrorKind::Transient => {
+            "Check the account's host and the network, then run the same command again."
+        }
+        _ => "Run the same command again later.",
+    };
+    Error::from(error.duplicate()).context(format!("{place} cannot be opened; nothing was done")).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_trusted_without_a_certificate() {
+        for (url, local) in [
+            ("http://127.0.0.1:8081/", true),
+            ("https://localhost:8081/", true),
+            ("https://[::1]:8081/", true),
+            ("https://shop.documents.azure.com/", false),
+            ("https://localhost.example.com/", false),
+            ("http://10.0.0.1:8081/", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(url).unwrap()), local, "{url}");
+        }
+    }
+}

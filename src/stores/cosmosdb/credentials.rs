@@ -1,0 +1,224 @@
+//! Who the tool is for an account: a key, or Entra ID by the chain that Azure's tools share.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use azure_core::credentials::{AccessToken, Secret, TokenCredential, TokenRequestOptions};
+use azure_core::error::ErrorKind;
+use azure_identity::{
+    ClientSecretCredential, DeveloperToolsCredential, ManagedIdentityCredential,
+    ManagedIdentityCredentialOptions, UserAssignedId, WorkloadIdentityCredential,
+};
+use tokio::sync::OnceCell;
+
+use crate::stores::address::CosmosDbAddress;
+use crate::{Error, Result};
+
+/// How long the machine's own identity service may take, which answers in milliseconds where there is one.
+const MACHINE: Duration = Duration::from_secs(2);
+
+/// What opens an account.
+#[derive(Clone)]
+pub enum Credentials {
+    /// The account's key, which may do everything.
+    Key(Secret),
+    /// An identity of Entra ID, which reads and writes items but makes no container.
+    Identity(Arc<dyn TokenCredential>),
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Key(_) => "Key",
+            Self::Identity(_) => "Identity",
+        })
+    }
+}
+
+impl Credentials {
+    /// Takes what the environment names: `COSMOS_KEY`, else `COSMOS_CONNECTION_STRING`, else Entra ID.
+    ///
+    /// Errors: a usage error for a connection string without a key or of another account.
+    pub fn from_environment(address: &CosmosDbAddress) -> Result<Self> {
+        if let Some(key) = variable("COSMOS_KEY") {
+            return Ok(Self::Key(Secret::new(key)));
+        }
+        match variable("COSMOS_CONNECTION_STRING") {
+            Some(text) => key_of(&text, address).map(|key| Self::Key(Secret::new(key))),
+            None => Ok(Self::Identity(Arc::new(Chain::from_environment()))),
+        }
+    }
+
+    /// Whether a key opens the account.
+    pub(super) fn is_key(&self) -> bool {
+        matches!(self, Self::Key(_))
+    }
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// The key in a connection string, which must be of the address's account.
+fn key_of(text: &str, address: &CosmosDbAddress) -> Result<String> {
+    let field = |name: &str| {
+        let mut fields = text.split(';').filter_map(|field| field.split_once('='));
+        fields
+            .find(|(known, _)| known.trim().eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim().to_owned())
+    };
+    let (Some(endpoint), Some(key)) = (field("AccountEndpoint"), field("AccountKey")) else {
+        return Err(Error::usage(
+            "COSMOS_CONNECTION_STRING lacks AccountEndpoint or AccountKey; nothing was done",
+        )
+        .hint("Copy the whole connection string: AccountEndpoint=https://…;AccountKey=…;"));
+    };
+    let host = endpoint.split_once("://").map_or(endpoint.as_str(), |(_, rest)| rest);
+    let host = host.split(['/', ':']).next().unwrap_or_default();
+    if !host.eq_ignore_ascii_case(&address.host) {
+        return Err(Error::usage(format!(
+            "COSMOS_CONNECTION_STRING is of the account {host:?}, the address of {:?}; nothing was done",
+            address.host
+        ))
+        .hint("Set COSMOS_KEY or the connection string of the account in the address."));
+    }
+    Ok(key)
+}
+
+/// Identities that are tried in the order of Azure's default chain: a service principal that the environment
+/// names, the workload's, the machine's, and whoever is signed in with `az` or `azd`. The first that gives a
+/// token is used from then on.
+struct Chain {
+    sources: Vec<Source>,
+    chosen: OnceCell<usize>,
+}
+
+/// One identity, or why there is none.
+struct Source {
+    name: &'static str,
+    patience: Option<Duration>,
+    credential: azure_core::Result<Arc<dyn TokenCredential>>,
+}
+
+impl Chain {
+    fn from_environment() -> Self {
+        let mut sources = Vec::new();
+        let mut add = |name, patience, credential| sources.push(Source { name, patience, credential });
+        let named = |name: &str| variable(name);
+        if let (Some(tenant), Some(client), Some(secret)) =
+            (named("AZURE_TENANT_ID"), named("AZURE_CLIENT_ID"), named("AZURE_CLIENT_SECRET"))
+        {
+            let credential = ClientSecretCredential::new(&tenant, client, Secret::new(secret), None);
+            add("service principal", None, credential.map(|it| it as Arc<dyn TokenCredential>));
+        }
+        if named("AZURE_FEDERATED_TOKEN_FILE").is_some() {
+            let credential = WorkloadIdentityCredential::new(None);
+            add("workload identity", None, credential.map(|it| it as Arc<dyn TokenCredential>));
+        }
+        let identity = named("AZURE_CLIENT_ID").map(UserAssignedId::ClientId);
+        let options = ManagedIdentityCredentialOptions { user_assigned_id: identity, ..Default::default() };
+        let credential = ManagedIdentityCredential::new(Some(options));
+        add("managed identity", Some(MACHINE), credential.map(|it| it as Arc<dyn TokenCredential>));
+        let credential = DeveloperToolsCredential::new(None);
+        add("az or azd", None, credential.map(|it| it as Arc<dyn TokenCredential>));
+        Self { sources, chosen: OnceCell::new() }
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.sources.iter().map(|source| source.name)).finish()
+    }
+}
+
+impl Source {
+    async fn token(
+        &self,
+        scopes: &[&str],
+        options: Option<TokenRequestOptions<'_>>,
+    ) -> Result<AccessToken, String> {
+        let credential = self.credential.as_ref().map_err(ToString::to_string)?;
+        let asked = credential.get_token(scopes, options);
+        let answer = match self.patience {
+            None => asked.await,
+            Some(patience) => match tokio::time::timeout(patience, asked).await {
+                Ok(answer) => answer,
+                Err(_) => return Err("nobody answered".to_owned()),
+            },
+        };
+        answer.map_err(|error| error.to_string())
+    }
+}
+
+#[async_trait]
+impl TokenCredential for Chain {
+    async fn get_token(
+        &self,
+        scopes: &[&str],
+        options: Option<TokenRequestOptions<'_>>,
+    ) -> azure_core::Result<AccessToken> {
+        if let Some(source) = self.chosen.get().and_then(|chosen| self.sources.get(*chosen)) {
+            let failed = |why| {
+                azure_core::Error::with_message(ErrorKind::Credential, format!("{}: {why}", source.name))
+            };
+            return source.token(scopes, options).await.map_err(failed);
+        }
+        let mut failures = Vec::new();
+        for (at, source) in self.sources.iter().enumerate() {
+            match source.token(scopes, options.clone()).await {
+                Ok(token) => {
+                    let _first = self.chosen.set(at);
+                    return Ok(token);
+                }
+                Err(why) => failures.push(format!("{}: {}", source.name, first_line(&why))),
+            }
+        }
+        let message = format!("no identity of Entra ID gives a token ({})", failures.join("; "));
+        Err(azure_core::Error::with_message(ErrorKind::Credential, message))
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stores::StoreAddress;
+
+    fn address() -> CosmosDbAddress {
+        match StoreAddress::parse("cosmosdb://shop.documents.azure.com/excalibur") {
+            Ok(StoreAddress::CosmosDb(address)) => address,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_key_is_taken_out_of_the_connection_string_of_the_same_account() {
+        let text = "AccountEndpoint=https://Shop.documents.azure.com:443/;AccountKey=S3CRET==;";
+        assert_eq!(key_of(text, &address()).unwrap(), "S3CRET==");
+        for (wrong, what) in [
+            (
+                "AccountEndpoint=https://other.documents.azure.com:443/;AccountKey=S3CRET==;",
+                "\"other.documents",
+            ),
+            ("AccountEndpoint=https://shop.documents.azure.com:443/;", "lacks"),
+            ("S3CRET", "lacks"),
+        ] {
+            let error = key_of(wrong, &address()).unwrap_err();
+            assert_eq!(error.kind(), crate::ErrorKind::Usage);
+            let said = format!("{error:?}");
+            assert!(said.contains(what) && !said.contains("S3CRET"), "{said}");
+        }
+    }
+
+    #[test]
+    fn credentials_show_no_secret() {
+        let shown = format!("{:?} {:?}", Credentials::Key(Secret::new("S3CRET")), Chain::from_environment());
+        assert!(!shown.contains("S3CRET") && shown.contains("managed identity"), "{shown}");
+    }
+}

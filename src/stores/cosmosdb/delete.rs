@@ -1,0 +1,93 @@
+//! Deletes items that are still what was exported.
+//!
+//! The mark that the service gives each state of an item decides: the one that was exported, or, where a line
+//! carries none, the one that stood there when the item was compared.
+
+use std::sync::Arc;
+
+use azure_core::http::Etag;
+use azure_data_cosmos::options::{ItemWriteOptions, Precondition};
+
+use super::container::{Container, write_units};
+use super::error::{Effect, store_error};
+use super::key::ItemKey;
+use super::read::{by_key, is_absent};
+use crate::document::json::Tape;
+use crate::document::{Lines, StoreKey, StoreKind, text_field};
+use crate::stores::requests::side_by_side;
+use crate::stores::{Guarded, StoreResult, guard};
+
+/// Deletes documents that are still equal to `expected`, one line a key.
+pub(super) async fn delete(container: &Arc<Container>, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
+    let components = match container.opened().await {
+        Ok(opened) => opened.paths.len(),
+        Err(error) => return Guarded::all_failed(keys.len(), &error),
+    };
+    let deletes = keys.iter().zip(expected.iter()).map(|(key, line)| {
+        let delete = ItemKey::parse(key, components).map(|key| Delete { key, line: line.into() });
+        let container = container.clone();
+        async move {
+            match delete {
+                Ok(delete) => delete.run(&container).await.unwrap_or_else(Guarded::from),
+                Err(error) => error.into(),
+            }
+        }
+    });
+    side_by_side(deletes.collect::<Vec<_>>()).await
+}
+
+/// One document to delete.
+struct Delete {
+    key: ItemKey,
+    line: Box<[u8]>,
+}
+
+impl Delete {
+    async fn run(&self, container: &Container) -> StoreResult<Guarded> {
+        if let Some(mark) = mark(&self.line) {
+            return self.delete_marked(container, mark).await;
+        }
+        let Some(stored) = by_key(container, &self.key).await? else { return Ok(Guarded::Missing) };
+        if !guard::is_unchanged(StoreKind::CosmosDb, &stored, &self.line).unwrap_or(false) {
+            return Ok(Guarded::Differs(Some(stored)));
+        }
+        match mark(&stored) {
+            Some(mark) => self.delete_marked(container, mark).await,
+            None => Ok(Guarded::Differs(Some(stored))),
+        }
+    }
+
+    /// Deletes the item in the state with this mark.
+    async fn delete_marked(&self, container: &Container, mark: String) -> StoreResult<Guarded> {
+        let client = &container.opened().await?.client;
+        let guarded = ItemWriteOptions::default().with_precondition(Precondition::if_match(Etag::from(mark)));
+        let request = container.request().await;
+        let admitted = container.units.admit(write_units(self.line.len())).await;
+        let key = &self.key;
+        let answer = Box::pin(client.delete_item(key.partition.clone(), &key.id, Some(guarded))).await;
+        drop(request);
+        let error = match answer {
+            Ok(answer) => {
+                let charge = answer.headers().request_charge().map(|charge| charge.value());
+                container.units.consumed(admitted, charge);
+                return Ok(Guarded::Done);
+            }
+            Err(error) => error,
+        };
+        container.charge_failure(admitted, &error);
+        if is_absent(&error) {
+            return Ok(Guarded::Missing);
+        }
+        if error.status().is_precondition_failed() {
+            let stored = by_key(container, key).await?;
+            return Ok(stored.map_or(Guarded::Missing, |stored| Guarded::Differs(Some(stored))));
+        }
+        Err(store_error("a delete", Effect::Writes, &error))
+    }
+}
+
+fn mark(line: &[u8]) -> Option<String> {
+    let mut tape = Tape::new();
+    tape.read(line).ok()?;
+    Some(text_field(StoreKind::CosmosDb, &tape, line, "_etag")?.into_owned())
+}

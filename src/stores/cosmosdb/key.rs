@@ -1,0 +1,150 @@
+//! Where an item stands: its partition key and its id, as the tool and the SDK write them, and their limits.
+
+use azure_data_cosmos::PartitionKey;
+use azure_data_cosmos::models::PartitionKeyValue;
+
+use crate::check::{Reason, Refusal};
+use crate::document::json::{Kind, Member, Tape};
+use crate::document::text::unescape;
+use crate::document::{StoreKey, StoreKind};
+use crate::stores::{StoreError, StoreErrorKind, StoreResult};
+
+/// The most bytes of an id, and of a partition key.
+///
+/// [Per-item limits](https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits).
+const MOST_ID_BYTES: usize = 1023;
+const MOST_PARTITION_KEY_BYTES: usize = 2048;
+/// What an id may not hold: the service forbids the first two, and cannot address items with the others.
+const FORBIDDEN: [char; 4] = ['/', '\\', '?', '#'];
+
+/// The place of one item.
+#[derive(Clone, Debug)]
+pub(super) struct ItemKey {
+    pub partition: PartitionKey,
+    pub id: String,
+    partition_bytes: usize,
+}
+
+impl ItemKey {
+    /// Reads a key in the tool's own form; `components` is how many the container's partition key has.
+    ///
+    /// Errors: [`StoreErrorKind::Permanent`] if it is not a key of this container.
+    pub(super) fn parse(key: &StoreKey, components: usize) -> StoreResult<Self> {
+        let foreign =
+            || StoreError::new(StoreErrorKind::Permanent, format!("{key} is no key of this container"));
+        let line = format!("{{\"k\":{key}}}").into_bytes();
+        let mut tape = Tape::new();
+        tape.read(&line).map_err(|_| foreign())?;
+        let array = tape.find(&line, None, "k").filter(|it| it.kind == Kind::Array).ok_or_else(foreign)?;
+        let values: Vec<&Member> = tape.members(Some(array)).collect();
+        let Some((id, partition)) = values.split_last().filter(|(_, rest)| rest.len() == components) else {
+            return Err(foreign());
+        };
+        let id = text(&line, id).ok_or_else(foreign)?;
+        let partition_bytes =
+            partition.iter().filter_map(|value| text(&line, value)).map(|it| it.len()).sum();
+        let partition: Option<Vec<_>> = partition.iter().map(|value| component(&line, value)).collect();
+        let partition = PartitionKey::try_from(partition.ok_or_else(foreign)?).map_err(|_| foreign())?;
+        Ok(Self { partition, id, partition_bytes })
+    }
+
+    /// Checks the key against the service's limits, which it enforces late or not at all.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        check_id(&self.id)?;
+        if self.partition_bytes > MOST_PARTITION_KEY_BYTES {
+            let detail = format!(
+                "The partition key has {} bytes; Cosmos DB allows {MOST_PARTITION_KEY_BYTES}.",
+                self.partition_bytes
+            );
+            return Err(Refusal::new(Reason::KeyTooLong, detail));
+        }
+        Ok(())
+    }
+}
+
+/// Checks an id by itself.
+pub(super) fn check_id(id: &str) -> Result<(), Refusal> {
+    if id.is_empty() || id.contains(FORBIDDEN) {
+        let detail = format!("Cosmos DB does not allow the id {id:?}: it is empty or holds one of / \\ ? #.");
+        return Err(Refusal::new(Reason::KeyForbidden, detail));
+    }
+    if id.len() > MOST_ID_BYTES {
+        let detail = format!("The id has {} bytes; Cosmos DB allows {MOST_ID_BYTES}.", id.len());
+        return Err(Refusal::new(Reason::KeyTooLong, detail));
+    }
+    Ok(())
+}
+
+/// The key of a document on the tape.
+///
+/// Errors: a refusal for an id that is no string, and a partition key component that is an object or array.
+pub(super) fn key_of(paths: &[String], tape: &Tape, line: &[u8]) -> Result<StoreKey, Refusal> {
+    let fields: Vec<&str> = paths.iter().map(String::as_str).chain(["id"]).collect();
+    StoreKey::of(StoreKind::CosmosDb, &fields, tape, line)
+}
+
+fn text(line: &[u8], value: &Member) -> Option<String> {
+    (value.kind == Kind::String).then(|| unescape(value.raw(line)).into_owned())
+}
+
+/// One component; a missing one stands as `{}`.
+fn component(line: &[u8], value: &Member) -> Option<PartitionKeyValue> {
+    Some(match value.kind {
+        Kind::String => text(line, value)?.into(),
+        Kind::Bool => (value.raw(line) == b"true").into(),
+        Kind::Null => PartitionKey::NULL,
+        Kind::Object => PartitionKey::UNDEFINED,
+        Kind::Number => {
+            let number: f64 = std::str::from_utf8(value.raw(line)).ok()?.parse().ok()?;
+            PartitionKeyValue::try_from(number).ok()?
+        }
+        Kind::Array => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(key: &str, components: usize) -> Option<ItemKey> {
+        ItemKey::parse(&StoreKey(key.into()), components).ok()
+    }
+
+    #[test]
+    fn a_key_is_taken_apart_into_every_type_that_a_component_has() {
+        let key = parse(r#"["a\"é",1.5,{},"i"]"#, 3).unwrap();
+        let expected = vec![
+            "a\"é".to_owned().into(),
+            PartitionKeyValue::try_from(1.5).unwrap(),
+            PartitionKey::UNDEFINED,
+        ];
+        assert_eq!(key.partition, PartitionKey::try_from(expected).unwrap());
+        assert_eq!((key.id.as_str(), key.partition_bytes), ("i", 4));
+        let key = parse(r#"[null,true,"i"]"#, 2).unwrap();
+        assert_eq!(key.partition.values(), [PartitionKey::NULL, true.into()]);
+    }
+
+    #[test]
+    fn a_key_of_another_shape_is_refused() {
+        for key in ["[]", "[\"i\"]", "[\"a\",\"b\",\"i\"]", "[\"a\",1]", "[[],\"i\"]", "x", "{}"] {
+            assert!(parse(key, 1).is_none(), "{key}");
+        }
+    }
+
+    #[test]
+    fn limits_hold_to_the_byte() {
+        let check = |partition: &str, id: &str| {
+            let key = parse(&format!("[{partition:?},{id:?}]"), 1).unwrap();
+            key.check().map_err(|refusal| refusal.reason)
+        };
+        let long = |bytes| "k".repeat(bytes);
+        assert_eq!(check(&long(2048), &long(1023)), Ok(()));
+        assert_eq!(check(&long(2049), "i"), Err(Reason::KeyTooLong));
+        assert_eq!(check("p", &long(1024)), Err(Reason::KeyTooLong));
+        assert_eq!(check("p", &format!("{}é", long(1022))), Err(Reason::KeyTooLong));
+        for id in ["", "a/b", "a\\b", "a?b", "a#b"] {
+            assert_eq!(check("p", id), Err(Reason::KeyForbidden), "{id:?}");
+        }
+        assert_eq!(check("a/b#c", "i % : 🚀"), Ok(()));
+    }
+}

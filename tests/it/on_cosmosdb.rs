@@ -1,0 +1,18 @@
+//! Cosmos DB on the host in `tests/cosmosdb_host`, by the unmodified SDK over HTTP/2.
+//!
+//! scripts/servers/cosmosdb.sh builds and starts it and names its address. Where the host is laxer than the service
+//! (limits, the hash of old containers), the tool checks by itself, and that is what is tested.
+
+mod adapter;
+mod faults;
+mod fidelity;
+mod hierarchical;
+mod kill;
+mod limits;
+mod road;
+mod server;
+mod settings;
+mod side_effects;
+mod split;
+mod units;
+mod vectors;

@@ -14,6 +14,7 @@ mod result;
 mod send;
 mod set_aside;
 mod target;
+mod unique;
 
 use std::path::{Path, PathBuf};
 
@@ -87,8 +88,10 @@ impl Job {
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
         found.take_findings().into_iter().try_for_each(|finding| findings.push(finding))?;
-        let checked =
-            tokio::task::block_in_place(|| preflight::check(&plan, &found, &mut findings, ui, stop))?;
+        let clashes = unique::clashes(&self, &found, ui, stop).await?;
+        let checked = tokio::task::block_in_place(|| {
+            preflight::check(&plan, found.reader(), clashes, &mut findings, ui, stop)
+        })?;
         if checked.refused > 0 && self.on_refused == OnRefused::Stop {
             return result::refused(&self, &plan, &checked, findings);
         }

@@ -1,4 +1,5 @@
-//! Documents of one archive that a target would not keep apart, told before any of them is written.
+//! Documents of an archive that a target would not keep apart from each other or from what it holds already, told
+//! before any of them is written.
 //!
 //! Only the live target knows these rules: the unique keys of a Cosmos DB container, and the first version of
 //! its partition key hash, which reads no more than the beginning of a key.
@@ -8,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use sha2::{Digest as _, Sha256};
 
 use super::embedded::write_ordered;
-use super::{Description, Index, KeyField};
+use super::{Description, Index, KeyField, store_key_fields};
 use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
-use crate::document::{StoreKind, text_field};
+use crate::document::{StoreKey, StoreKind, text_field};
 
 /// How many bytes of a partition key the first version of the hash reads.
 ///
@@ -24,6 +25,8 @@ type Values = [u8; 16];
 /// What was seen of an archive so far, by the rules of its target.
 #[derive(Default)]
 pub struct Clashes {
+    /// The fields that make a document's key.
+    key: Vec<String>,
     unique: Vec<UniqueKey>,
     hash: Option<ShortHash>,
 }
@@ -32,7 +35,10 @@ pub struct Clashes {
 struct UniqueKey {
     name: String,
     fields: Vec<String>,
+    /// Of documents of the archive.
     seen: HashSet<Values>,
+    /// Of stored documents, each with its key.
+    stored: HashMap<Values, Values>,
 }
 
 /// A hash that reads the beginning of a key.
@@ -54,6 +60,7 @@ impl Clashes {
             name: index.name.clone(),
             fields: target.key_fields.iter().map(partition).chain(index.fields.iter().cloned()).collect(),
             seen: HashSet::new(),
+            stored: HashMap::new(),
         };
         let hash = match &target.key_fields[..] {
             [field] if target.hash_version == Some(1) => {
@@ -61,7 +68,22 @@ impl Clashes {
             }
             _ => None,
         };
-        Self { unique: target.indexes.iter().filter(|index| index.unique).map(unique).collect(), hash }
+        let key = store_key_fields(target.store, &target.key_fields).into_iter().map(str::to_owned);
+        let unique = target.indexes.iter().filter(|index| index.unique).map(unique);
+        Self { key: key.collect(), unique: unique.collect(), hash }
+    }
+
+    /// Whether it matters what the target holds already.
+    pub fn concern_stored_documents(&self) -> bool {
+        !self.unique.is_empty()
+    }
+
+    /// Takes a document that the target holds, which a tape has read.
+    pub fn take_stored(&mut self, tape: &Tape, line: &[u8]) {
+        let key = self.key_of(tape, line);
+        for unique in &mut self.unique {
+            let _ = unique.stored.insert(unique.values(tape, line), key);
+        }
     }
 
     /// Takes the next document, which a tape has read.
@@ -71,19 +93,34 @@ impl Clashes {
         if let Some(hash) = &mut self.hash {
             hash.take(tape, line)?;
         }
-        for key in &mut self.unique {
-            let mut ordered = Vec::new();
-            let fields = key.fields.iter().map(String::as_str);
-            write_ordered(StoreKind::CosmosDb, tape, line, fields, &mut ordered);
-            if !key.seen.insert(digest(&ordered)) {
-                let detail = format!(
-                    "A document before it has the same values in the target's unique key {}.",
-                    key.name
-                );
-                return Err(Refusal::new(Reason::TargetRule, detail));
-            }
+        let key = self.key_of(tape, line);
+        for unique in &mut self.unique {
+            let values = unique.values(tape, line);
+            let whose = match unique.stored.get(&values) {
+                Some(holder) if *holder != key => "a stored document",
+                _ if !unique.seen.insert(values) => "a document before it",
+                _ => continue,
+            };
+            let detail = format!("It has the values of {whose} in the target's unique key {}.", unique.name);
+            return Err(Refusal::new(Reason::TargetRule, detail));
         }
         Ok(())
+    }
+
+    /// A document's key, as a short digest; of one without a key it is nobody's.
+    fn key_of(&self, tape: &Tape, line: &[u8]) -> Values {
+        let fields: Vec<&str> = self.key.iter().map(String::as_str).collect();
+        let key = StoreKey::of(StoreKind::CosmosDb, &fields, tape, line);
+        key.map_or_else(|_| Values::default(), |key| digest(key.0.as_bytes()))
+    }
+}
+
+impl UniqueKey {
+    fn values(&self, tape: &Tape, line: &[u8]) -> Values {
+        let mut ordered = Vec::new();
+        let fields = self.fields.iter().map(String::as_str);
+        write_ordered(StoreKind::CosmosDb, tape, line, fields, &mut ordered);
+        digest(&ordered)
     }
 }
 
@@ -163,5 +200,21 @@ mod tests {
         let item = |s: &str, a: &str| format!(r#"{{"s":"{s}","a":{a},"b":"x"}}"#);
         let lines = [item("1", "1"), item("1", "2"), item("2", "1"), item("1", "1.0"), item("1", "null")];
         assert_eq!(taken(&target(2, &["a", "b"]), &lines), [true, true, true, false, true]);
+    }
+
+    #[test]
+    fn a_stored_document_is_in_the_way_of_every_other_one_but_itself() {
+        let item = |id: &str, a: u32| format!(r#"{{"id":"{id}","s":"1","a":{a}}}"#);
+        let (mut clashes, mut tape) = (Clashes::of(&target(2, &["a"])), Tape::new());
+        assert!(
+            clashes.concern_stored_documents() && !Clashes::of(&target(1, &[])).concern_stored_documents()
+        );
+        let stored = item("x", 1);
+        tape.read(stored.as_bytes()).unwrap();
+        clashes.take_stored(&tape, stored.as_bytes());
+        for (line, fits) in [(item("y", 1), false), (item("x", 1), true), (item("y", 2), true)] {
+            tape.read(line.as_bytes()).unwrap();
+            assert_eq!(clashes.take(&tape, line.as_bytes()).is_ok(), fits, "{line}");
+        }
     }
 }

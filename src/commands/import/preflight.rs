@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::notable::Notable;
-use super::target::Found;
 use super::{Plan, What};
 use crate::archive::Chunk;
 use crate::check::{Reason, Refusal};
@@ -36,17 +35,17 @@ pub(super) struct Checked {
 }
 
 /// Reads the whole archive: it must be whole, in order, of the right kind and within the store's limits.
-/// Every refused document is a finding.
+/// Every refused document is a finding. `clashes` is what the target would not keep apart.
 pub(super) fn check(
     plan: &Plan,
-    target: &Found,
+    target: &dyn CollectionReader,
+    mut clashes: Clashes,
     findings: &mut Findings,
     ui: &Ui,
     stop: &StopSignal,
 ) -> Result<Checked> {
     let mut checked = Checked::default();
-    let mut document = Examined::new(plan, target.reader());
-    let mut clashes = target.description().map(Clashes::of).unwrap_or_default();
+    let mut document = Examined::new(plan, target);
     let mut notable = Notable::default();
     let mut reader = plan.input.line_reader();
     let mut chunk = Chunk::new();

@@ -68,14 +68,6 @@ impl Found {
         }
     }
 
-    /// What it is, where it is there.
-    pub fn description(&self) -> Option<&Description> {
-        match self {
-            Self::There(target) => Some(&target.description),
-            Self::ToBeMade(_) | Self::Imagined { .. } => None,
-        }
-    }
-
     /// Takes out what is wrong with it that does not stand in the way of writing.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         match self {

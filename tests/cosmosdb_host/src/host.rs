@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::Failure;
 use crate::faults::{Fate, Faults, Kind, Plan, Tally};
-use crate::signature::AccountKey;
+use crate::signature::{AccountKey, Signer, is_data};
 
 /// The partition that a split on request divides.
 const FIRST_PARTITION: u32 = 0;
@@ -48,9 +48,18 @@ impl Host {
             let container = decoded(container);
             return self.answer_test(&container, request).await;
         }
-        if !self.key.signs(&request) {
-            let message = "The input authorization token can't serve the request.";
-            return refusal(401, "Unauthorized", message);
+        match self.key.signer(&request) {
+            Some(Signer::Identity) if !is_data(&request) => {
+                let mut answer =
+                    refusal(403, "Forbidden", "Request blocked by Auth: metadata writes take the key.")?;
+                let _ = answer.headers_mut().insert("x-ms-substatus", "5300".parse()?);
+                return Ok(answer);
+            }
+            Some(_) => {}
+            None => {
+                let message = "The input authorization token can't serve the request.";
+                return refusal(401, "Unauthorized", message);
+            }
         }
         let path = decoded(request.uri().path());
         let Some((container, kind)) = items(&path, &request) else {

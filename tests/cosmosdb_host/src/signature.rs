@@ -1,4 +1,4 @@
-//! Whether a request is signed with the account's key, which the engine itself never asks.
+//! Who signed a request: the account's key or an identity of Entra ID, which the engine itself never asks.
 //!
 //! [Access control](https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources) says how.
 
@@ -11,6 +11,18 @@ use sha2::Sha256;
 
 use crate::Failure;
 
+/// The token of the one identity there is.
+const TOKEN: &str = "a-token-for-tests";
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signer {
+    /// May do everything.
+    Key,
+    /// Reads and writes items, and makes no container.
+    Identity,
+}
+
 pub(crate) struct AccountKey(Vec<u8>);
 
 impl AccountKey {
@@ -18,20 +30,34 @@ impl AccountKey {
         Ok(Self(STANDARD.decode(base64)?))
     }
 
-    /// Whether the `authorization` of a request is this key's.
-    pub(crate) fn signs<B>(&self, request: &Request<B>) -> bool {
+    /// Whose the `authorization` of a request is; nobody's that counts if `None`.
+    pub(crate) fn signer<B>(&self, request: &Request<B>) -> Option<Signer> {
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-        let (Some(given), Some(date)) = (header("authorization"), header("x-ms-date")) else { return false };
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let given = decoded(given);
-        let Some(signature) = given.strip_prefix("type=master&ver=1.0&sig=") else { return false };
+        let given = decoded(header("authorization")?);
+        if given.strip_prefix("type=aad&ver=1.0&sig=") == Some(TOKEN) {
+            return Some(Signer::Identity);
+        }
+        let signature = given.strip_prefix("type=master&ver=1.0&sig=")?;
         let path = decoded(request.uri().path());
         let (kind, link) = resource(&path);
-        let verb = request.method().as_str().to_lowercase();
-        let signed = format!("{verb}\n{}\n{link}\n{}\n\n", kind.to_lowercase(), date.to_lowercase());
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return false };
+        let (verb, date) = (request.method().as_str().to_lowercase(), header("x-ms-date")?.to_lowercase());
+        let signed = format!("{verb}\n{}\n{link}\n{date}\n\n", kind.to_lowercase());
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).ok()?;
         mac.update(signed.as_bytes());
-        STANDARD.encode(mac.finalize().into_bytes()) == signature
+        (STANDARD.encode(mac.finalize().into_bytes()) == signature).then_some(Signer::Key)
+    }
+}
+
+/// Whether an identity may send a request: it reads and writes items, and what leads to them.
+pub(crate) fn is_data<B>(request: &Request<B>) -> bool {
+    let path: Vec<&str> = request.uri().path().trim_matches('/').split('/').collect();
+    match path[..] {
+        ["dbs", _, "colls", _, "docs", ..] => true,
+        [""] | ["dbs", _, "colls", _] | ["dbs", _, "colls", _, "pkranges"] => {
+            request.method() == hyper::Method::GET
+        }
+        _ => false,
     }
 }
 

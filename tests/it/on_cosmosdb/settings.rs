@@ -2,9 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use rekey::document::StoreKind;
+use std::sync::Arc;
 
-use super::server::{Place, address, endpoint, fresh_name, key};
+use async_trait::async_trait;
+use azure_core::credentials::{AccessToken, TokenCredential, TokenRequestOptions};
+use azure_core::time::{Duration as Span, OffsetDateTime};
+use rekey::document::StoreKind;
+use rekey::stores::connect::Rates;
+use rekey::stores::cosmosdb::{CosmosDbCollection, Credentials};
+use rekey::stores::{CollectionReader as _, CollectionWriter as _, Created, StoreErrorKind};
+
+use super::server::{Place, address, endpoint, fresh_name, key, parsed, wait};
+use crate::conformance::documents::{events, spec};
 use crate::generated::Generated;
 use crate::scene::Scene;
 
@@ -56,6 +65,47 @@ fn without_a_key_and_an_identity_it_is_said_what_was_tried() {
         assert!(said.contains(what), "{what} is not in {said}");
     }
     assert!(time < Duration::from_secs(20), "{time:?}");
+}
+
+/// Somebody who is signed in.
+#[derive(Debug)]
+struct Identity;
+
+#[async_trait]
+impl TokenCredential for Identity {
+    async fn get_token(
+        &self,
+        _scopes: &[&str],
+        _options: Option<TokenRequestOptions<'_>>,
+    ) -> azure_core::Result<AccessToken> {
+        Ok(AccessToken::new("a-token-for-tests", OffsetDateTime::now_utc() + Span::hours(1)))
+    }
+}
+
+#[test]
+fn an_identity_reads_and_writes_items_and_is_told_that_a_new_container_takes_the_key() {
+    let place = Place::new();
+    let kind = place.scene.store;
+    place.scene.seed(&Generated::events(kind, 2), "shop.db", "shop");
+    let open = |name: String| {
+        let address = parsed(&address(&place.database));
+        async move {
+            let identity = Credentials::Identity(Arc::new(Identity));
+            CosmosDbCollection::open_with(&address, &identity, &name, Rates::default()).await.unwrap()
+        }
+    };
+    wait(async {
+        let there = open("c-shop-shop".to_owned()).await;
+        assert!(there.count(None).await.unwrap() > Some(0));
+        let created = there.create(&events(kind, 1)).await;
+        assert!(matches!(created[..], [Created::Written]), "{created:?}");
+        let error = there.create_collection(&spec(kind)).await.unwrap_err();
+        assert_eq!(error.kind, StoreErrorKind::AlreadyExists);
+        let missing = open("new".to_owned()).await;
+        let error = missing.create_collection(&spec(kind)).await.unwrap_err();
+        assert!(error.message.contains("takes the account's key (COSMOS_KEY"), "{error}");
+        assert_eq!(rekey::Error::from(error).kind().exit_code(), 2);
+    });
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub mod mongodb;
 pub mod outcome;
 mod question;
 mod reads_through;
+pub mod relocate;
 #[cfg(any(feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod requests;
 pub mod retry;
@@ -162,6 +163,15 @@ pub trait CollectionWriter: Send + Sync {
     /// Deletes documents that are still equal to `expected` (one line a key) in their canonical form, and
     /// in the store's own change mark (`_etag`, `updateTime`) where `expected` carries one.
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded>;
+
+    /// Creates documents and in the same step deletes, for each, the one it takes the place of: of `old`, which
+    /// are the stored documents as they were just read, those that have not changed since. Never replaces one;
+    /// a key that is taken is [`Guarded::UniqueTaken`]. Only Firestore documents are moved so.
+    async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {
+        let _ = new;
+        let message = "Documents of this store are never moved in one step";
+        Guarded::all_failed(old.len(), &StoreError::new(StoreErrorKind::Permanent, message))
+    }
 
     /// Raises an integer field of the document under `key` to at least `least`, making the document if
     /// there is none, and tells what it held before. Only MongoDB has such a counter.

@@ -22,7 +22,8 @@ stopped; run again after the end, it writes nothing.
 
 The legacy documents stay: `rekey prune` removes them once their twins are proven. A MongoDB event keeps its _id and so \
 cannot stand beside its legacy self: import it into another collection, or rename its key in the collection it came \
-from with --in-place.
+from with --in-place. Firestore documents of a small collection that readers still look at may move with --move: each is \
+created under its new key and deleted under the old one in one step; the way back is `rekey restore`.
 
 Whoever reads the store's changes (change streams, table streams, change feeds, listeners, triggers) sees every copied \
 document as new. Where the store shows such a subscriber, or cannot show whether there is one, import stops until \
@@ -69,6 +70,10 @@ pub(super) struct ImportArgs {
     #[arg(long)]
     in_place: bool,
 
+    /// Move Firestore documents to their new keys, each in one step, in the collection that they came from
+    #[arg(long = "move", conflicts_with = "in_place")]
+    moves: bool,
+
     /// Whoever reads the target's changes is paused or ready to see every document as new
     #[arg(long)]
     subscribers_handled: bool,
@@ -103,6 +108,7 @@ impl ImportArgs {
             to,
             create_target: self.create_target,
             in_place: self.in_place,
+            moves: self.moves,
             subscribers_handled: self.subscribers_handled,
             on_refused: self.on_refused,
             dry_run: self.dry_run,

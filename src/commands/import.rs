@@ -32,7 +32,11 @@ pub(crate) use plan::What;
 /// Imports a rekeyed archive.
 pub async fn run(options: ImportOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
     let job = Job {
-        what: if options.in_place { What::InPlace } else { What::Rekeyed },
+        what: match (options.in_place, options.moves) {
+            (true, _) => What::InPlace,
+            (false, true) => What::Move,
+            (false, false) => What::Rekeyed,
+        },
         archive: options.archive,
         to: options.to,
         create_target: options.create_target,

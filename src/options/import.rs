@@ -15,6 +15,8 @@ pub struct ImportOptions {
     pub create_target: bool,
     /// Whether MongoDB events are updated in the collection they came from.
     pub in_place: bool,
+    /// Whether Firestore documents move from their legacy key to the new one in one step.
+    pub moves: bool,
     /// Whether whoever reads the target's changes is ready to see every document as new.
     pub subscribers_handled: bool,
     /// What to do with documents that the target refuses.

@@ -137,6 +137,15 @@ impl CollectionWriter for DryRun {
         foreseen
     }
 
+    /// Whoever moves documents has looked at both keys already.
+    async fn relocate(&self, _old: &Lines, new: &Lines) -> Vec<Guarded> {
+        let foreseen = |line| match self.reader.check(line) {
+            Ok(()) => Guarded::Done,
+            Err(refusal) => StoreError::new(StoreErrorKind::Permanent, refusal.to_string()).into(),
+        };
+        new.iter().map(foreseen).collect()
+    }
+
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
         let stored = match self.stored(keys).await {
             Ok(stored) => stored,

@@ -342,6 +342,17 @@ impl CollectionWriter for EmbeddedCollection {
         changed.await.unwrap_or_else(|error| Guarded::all_failed(count, &error))
     }
 
+    async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {
+        let (old, new, count) = (old.clone(), new.clone(), old.len());
+        let moved = self.blocking(move |shared| {
+            write::transaction(&shared.file, &shared.name, |writer| {
+                let pairs = old.iter().zip(new.iter());
+                pairs.map(|(old, new)| writer.relocate(old, new)).collect::<StoreResult<Vec<_>>>()
+            })
+        });
+        moved.await.unwrap_or_else(|error| Guarded::all_failed(count, &error))
+    }
+
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
         let (keys, expected, count) = (keys.to_vec(), expected.clone(), keys.len());
         let deleted = self.blocking(move |shared| {

@@ -251,6 +251,13 @@ impl CollectionWriter for Faults {
         self.batch(Call::Update, updates.len(), send).await
     }
 
+    async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {
+        let send = |places: Vec<usize>| async move {
+            self.inner.relocate(&subset(old, &places), &subset(new, &places)).await
+        };
+        self.batch(Call::Update, old.len(), send).await
+    }
+
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
         let send = |places: Vec<usize>| async move {
             self.inner.delete(&keys[..places.len()], &subset(expected, &places)).await

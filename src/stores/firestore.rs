@@ -18,6 +18,7 @@ mod path;
 mod query;
 mod question;
 mod read;
+mod relocate;
 mod scan;
 mod service;
 mod settings;
@@ -200,6 +201,10 @@ impl CollectionWriter for FirestoreCollection {
     async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
         let message = "Firestore documents are never changed in place";
         Guarded::all_failed(updates.len(), &StoreError::new(StoreErrorKind::Permanent, message))
+    }
+
+    async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {
+        relocate::relocate(&self.service, old, new).await
     }
 
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {

@@ -38,6 +38,10 @@ pub enum Conflict {
     /// A document under another key that holds the same values in a unique index; its name, where the
     /// store tells it.
     UniqueTaken(Option<String>),
+    /// The document that was to move is gone, and not under its new key.
+    Gone,
+    /// The document that was to move is no longer what it was: its line.
+    Changed(Box<[u8]>),
 }
 
 impl From<StoreError> for Outcome {

@@ -266,6 +266,13 @@ impl<C: Collection + ?Sized> CollectionWriter for Retry<C> {
         self.batch(updates.len(), send, Guarded::failure).await
     }
 
+    async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {
+        let send = |places: Vec<usize>| async move {
+            self.inner.relocate(&subset(old, &places), &subset(new, &places)).await
+        };
+        self.batch(old.len(), send, Guarded::failure).await
+    }
+
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
         let send = |places: Vec<usize>| async move {
             let some: Vec<_> = places.iter().filter_map(|at| keys.get(*at).cloned()).collect();

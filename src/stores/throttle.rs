@@ -74,6 +74,11 @@ impl CollectionWriter for Throttle {
         self.inner.update(updates).await
     }
 
+    async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {
+        self.admit(old.len() + new.len()).await;
+        self.inner.relocate(old, new).await
+    }
+
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
         self.admit(keys.len()).await;
         self.inner.delete(keys, expected).await

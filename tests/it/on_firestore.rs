@@ -6,6 +6,7 @@ mod adapter;
 mod documents;
 mod failures;
 mod kill;
+mod moved;
 mod places;
 mod proxy;
 mod refused;

@@ -171,6 +171,7 @@ impl<'a> Walk<'a> {
             to: self.store("moved")?,
             create_target: true,
             in_place: false,
+            moves: false,
             subscribers_handled: true,
             on_refused: OnRefused::Stop,
             dry_run: false,

@@ -7,6 +7,7 @@ use crate::archive::{KeyMapReader, Line};
 use crate::commands::batches::{Batch, Batches};
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
+use crate::stores::relocate::Origin;
 use crate::stores::{BatchLimits, CollectionReader, GuardedUpdate};
 use crate::{Error, Result};
 
@@ -23,6 +24,8 @@ pub(super) struct Writes {
     pub versions: Vec<Option<i64>>,
     /// Their changes, where they are changed in place.
     pub updates: Vec<GuardedUpdate>,
+    /// Where they come from, where they move.
+    pub origins: Vec<Origin>,
     /// Documents among them whose own time to live has passed; they are not sent.
     pub expired: u64,
     /// Documents among them that are set aside; they are not sent.
@@ -63,6 +66,13 @@ impl<'a> WriteBatches<'a> {
     }
 }
 
+/// What the key map says of a document.
+struct OldKey {
+    old: String,
+    new: String,
+    origin: Origin,
+}
+
 /// Turns lines into what is sent.
 struct WriteReader<'a> {
     plan: &'a Plan,
@@ -90,13 +100,17 @@ impl<'a> WriteReader<'a> {
     /// Takes one line into the batch; without one it has its outcome already, and only the key map goes on.
     fn take(&mut self, batch: Option<&mut Writes>, line: Line<'_>) -> Result<()> {
         let row = match &mut self.key_map {
-            Some(key_map) => key_map.next()?.map(|row| (row.old.into_owned(), row.new.into_owned())),
+            Some(key_map) => key_map.next()?.map(|row| OldKey {
+                old: row.old.into_owned(),
+                new: row.new.into_owned(),
+                origin: Origin { key: StoreKey(row.key.into()), body: row.digest },
+            }),
             None => None,
         };
         batch.map_or(Ok(()), |batch| self.take_line(batch, line, row))
     }
 
-    fn take_line(&mut self, batch: &mut Writes, line: Line<'_>, old: Option<(String, String)>) -> Result<()> {
+    fn take_line(&mut self, batch: &mut Writes, line: Line<'_>, old: Option<OldKey>) -> Result<()> {
         if self.checked.sets_aside(&mut self.document, line.bytes).is_some() {
             batch.set_aside += 1;
             return Ok(());
@@ -120,7 +134,12 @@ impl<'a> WriteReader<'a> {
             let row = old.ok_or_else(|| {
                 Error::file("The key map ends before its archive does; nothing more was written")
             })?;
-            batch.updates.push(self.update(&key, row, version, &shown)?);
+            Self::check_row(&row, &shown)?;
+            if self.plan.what == What::Move {
+                batch.origins.push(row.origin);
+            } else {
+                batch.updates.push(self.update(&key, row, version));
+            }
         }
         batch.shown.push(shown);
         batch.versions.push(version);
@@ -130,29 +149,29 @@ impl<'a> WriteReader<'a> {
     }
 
     /// The change of one document where it is: its key alone, if the old key and the version still stand.
-    fn update(
-        &self,
-        key: &StoreKey,
-        row: (String, String),
-        version: Option<i64>,
-        shown: &str,
-    ) -> Result<GuardedUpdate> {
-        let (old, new) = row;
-        if shown != new {
-            return Err(Error::file(format!(
-                "The key map is not of this archive: it has {new:?} where the archive has {shown:?}"
-            ))
-            .hint("Fetch archive, key map and manifest of one run together."));
-        }
+    fn update(&self, key: &StoreKey, row: OldKey, version: Option<i64>) -> GuardedUpdate {
+        let OldKey { old, new, .. } = row;
         let layout = &self.plan.layout;
         let field = layout.keys.first().map(|place| place.at.clone()).unwrap_or_default();
         let version_field = layout.fields.version.as_ref().and_then(|field| field.at.clone());
-        Ok(GuardedUpdate {
+        GuardedUpdate {
             key: key.clone(),
             set: (field.clone(), new),
             when_text: vec![(field, old)],
             when_integer: version_field.zip(version).into_iter().collect(),
-        })
+        }
+    }
+
+    /// A row of the key map belongs to the line that stands at its place.
+    fn check_row(row: &OldKey, shown: &str) -> Result<()> {
+        if shown == row.new {
+            return Ok(());
+        }
+        Err(Error::file(format!(
+            "The key map is not of this archive: it has {:?} where the archive has {shown:?}",
+            row.new
+        ))
+        .hint("Fetch archive, key map and manifest of one run together."))
     }
 }
 

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use super::{Job, key_map_of};
 use crate::archive::{ArchiveInput, Manifest};
 use crate::commands::{OpenedArchive, open_archive};
+use crate::document::StoreKind;
 use crate::key::Escaping;
 use crate::layout::Layout;
 use crate::signal::StopSignal;
@@ -16,6 +17,8 @@ pub(crate) enum What {
     Rekeyed,
     /// Documents get their new key where they are.
     InPlace,
+    /// Documents move from their legacy key to the new one.
+    Move,
     /// Legacy documents are created again.
     Legacy,
 }
@@ -24,7 +27,7 @@ impl What {
     /// The command that does it.
     pub fn command(self) -> &'static str {
         match self {
-            Self::Rekeyed | Self::InPlace => "import",
+            Self::Rekeyed | Self::InPlace | Self::Move => "import",
             Self::Legacy => "restore",
         }
     }
@@ -37,7 +40,7 @@ pub(crate) struct Plan {
     pub layout: Layout,
     pub escaping: Option<Escaping>,
     pub address: StoreAddress,
-    /// The key map, where documents are changed in place.
+    /// The key map, where documents are changed in place or move.
     pub key_map: Option<PathBuf>,
 }
 
@@ -54,8 +57,15 @@ impl Plan {
             ))
             .hint("Leave --in-place out: the documents are created beside the legacy ones, which prune removes later."));
         }
+        if job.what == What::Move && layout.store != StoreKind::Firestore {
+            return Err(Error::usage(format!(
+                "--move is for Firestore, and the documents are of the layout {}; nothing was done",
+                layout.name
+            ))
+            .hint("Leave --move out: the documents are created beside the legacy ones, which prune removes later."));
+        }
         let key_map = match job.what {
-            What::InPlace => Some(key_map_of(&input, job.archive.manifest.as_deref())?),
+            What::InPlace | What::Move => Some(key_map_of(&input, job.archive.manifest.as_deref())?),
             What::Rekeyed | What::Legacy => None,
         };
         let escaping = manifest.and_then(|it| it.rekey.as_ref()).and_then(|rekey| rekey.escaping.escaping());
@@ -76,7 +86,7 @@ fn refuse_other_kind(what: What, manifest: Option<&Manifest>, input: &ArchiveInp
             Err(Error::usage(format!("{} is a rekeyed archive; nothing was done", input.name()))
                 .hint("Use rekey import for it."))
         }
-        (What::Rekeyed | What::InPlace, false) => {
+        (What::Rekeyed | What::InPlace | What::Move, false) => {
             Err(Error::usage(format!("{} is a legacy archive; nothing was done", input.name()))
                 .hint("Rewrite it with rekey rekey first, or use rekey restore to put it back as it is."))
         }

@@ -9,7 +9,7 @@ use super::batch::{WriteBatches, Writes};
 use super::capacity::WriteUnits;
 use super::preflight::Checked;
 use super::target::Target;
-use super::{Job, Plan};
+use super::{Job, Plan, What};
 use crate::commands::journal_stem;
 use crate::document::canonical::differing_fields;
 use crate::document::json::Tape;
@@ -18,6 +18,7 @@ use crate::journal::{Context, Done, Journal, Ranges, Tally};
 use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
 use crate::stores::outcome::{self, Conflict, Outcome};
+use crate::stores::relocate::relocate;
 use crate::stores::{BatchLimits, Guarded, GuardedUpdate, StoreError};
 use crate::ui::{ProgressTask, Ui};
 use crate::{Error, Result};
@@ -57,7 +58,8 @@ pub(super) async fn send(
     }
     // The faster call replaces: of two documents with one key the second would take the first one's place.
     let in_empty = target.was_empty && !resumed && plan.input.is_sorted() && !checked.repeats_keys;
-    let sender = Sender { job, plan, target, in_empty };
+    let touched = plan.layout.touched_fields().into_iter().map(str::to_owned).collect();
+    let sender = Sender { job, plan, target, in_empty, touched };
     let task =
         ui.progress().start(if job.dry_run { "comparing" } else { "writing" }, Some(checked.documents));
     let mut run = Run {
@@ -94,6 +96,7 @@ fn context(job: &Job, plan: &Plan, target: &Target) -> Result<Context> {
         options: BTreeMap::from([
             ("layout".to_owned(), plan.layout.digest()),
             ("in-place".to_owned(), job.what.is_in_place().to_string()),
+            ("move".to_owned(), (job.what == What::Move).to_string()),
             ("on-refused".to_owned(), format!("{:?}", job.on_refused)),
         ]),
     })
@@ -105,6 +108,8 @@ struct Sender<'a> {
     plan: &'a Plan,
     target: &'a Target,
     in_empty: bool,
+    /// The fields that change with the key.
+    touched: Vec<String>,
 }
 
 /// What became of the documents of a batch.
@@ -124,7 +129,15 @@ enum Settled {
 impl Sender<'_> {
     async fn send(&self, range: Range<u64>, batch: Writes) -> Answer {
         let collection = &*self.target.collection;
-        let outcomes = if self.job.what.is_in_place() {
+        let outcomes = if self.job.what == What::Move {
+            let origins = (&batch.origins[..], &self.touched[..]);
+            let outcomes = relocate(collection, origins, &batch.keys, &batch.lines).await;
+            outcomes
+                .into_iter()
+                .zip(batch.lines.iter())
+                .map(|(it, line)| self.settle_created(it, line))
+                .collect()
+        } else if self.job.what.is_in_place() {
             let guarded = outcome::update(collection, &batch.updates).await;
             let kind = self.plan.layout.store;
             guarded
@@ -155,6 +168,17 @@ impl Sender<'_> {
             Outcome::Conflict(Conflict::Different(stored)) => Settled::Conflict {
                 message: "A different document stands under the key.".to_owned(),
                 fields: differing_fields(self.plan.layout.store, line, &stored),
+            },
+            Outcome::Conflict(Conflict::Gone) => {
+                Settled::Conflict { message: "The legacy document is gone.".to_owned(), fields: Vec::new() }
+            }
+            Outcome::Conflict(Conflict::Changed(stored)) => Settled::Conflict {
+                message: "The legacy document is no longer what was exported; it was left where it is."
+                    .to_owned(),
+                fields: differing_fields(self.plan.layout.store, line, &stored)
+                    .into_iter()
+                    .filter(|name| !self.touched.contains(name))
+                    .collect(),
             },
             Outcome::Conflict(Conflict::UniqueTaken(index)) => Settled::Conflict {
                 message: format!(

@@ -188,12 +188,17 @@ fn refuse_own_source(job: &Job, plan: &Plan, target: &Description) -> Result<()>
         ))
         .hint("Pass --in-place to change their keys where they are, or import into another collection."));
     }
-    if job.what == What::InPlace && source.is_some() && !is_source {
+    let flag = match job.what {
+        What::InPlace => "--in-place",
+        What::Move => "--move",
+        What::Rekeyed | What::Legacy => return Ok(()),
+    };
+    if source.is_some() && !is_source {
         return Err(Error::usage(format!(
             "{} is not the collection the documents were exported from; nothing was written",
             target.location
         ))
-        .hint("Leave --in-place out to create the documents there."));
+        .hint(format!("Leave {flag} out to create the documents there.")));
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ fn answer_of(status: Result<(), Failed>) -> Created {
 }
 
 /// A line as a write that replaces nothing, under the target's own project, database and collection.
-fn write_of(service: &Service, tape: &mut Tape, line: &[u8]) -> StoreResult<Write> {
+pub(super) fn write_of(service: &Service, tape: &mut Tape, line: &[u8]) -> StoreResult<Write> {
     let refused = |what: String| StoreError::new(StoreErrorKind::Permanent, what);
     let parsed = read_document(tape, line).map_err(refused)?;
     check_document(tape, line).map_err(|refusal| refused(refusal.to_string()))?;

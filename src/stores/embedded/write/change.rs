@@ -5,7 +5,7 @@ use crate::check::{Reason, Refusal};
 use crate::document::text::write_quoted;
 use crate::document::{StoreKey, StoreKind, find_field};
 use crate::stores::embedded::fields::read_stored;
-use crate::stores::{Guarded, GuardedUpdate, StoreResult, guard};
+use crate::stores::{Created, Guarded, GuardedUpdate, StoreResult, guard};
 
 impl Writer<'_> {
     /// Changes one document if its guard holds; the error is a failure of the file.
@@ -20,6 +20,11 @@ impl Writer<'_> {
         expected: &[u8],
     ) -> StoreResult<Guarded> {
         self.try_delete(key, expected).or_else(|failure| failure.into_error().map(Guarded::Failed))
+    }
+
+    /// Creates one document and deletes the one it takes the place of; the error is a failure of the file.
+    pub(in crate::stores::embedded) fn relocate(&mut self, old: &[u8], new: &[u8]) -> StoreResult<Guarded> {
+        self.try_relocate(old, new).or_else(|failure| failure.into_error().map(Guarded::Failed))
     }
 
     /// Raises an integer field, or makes the document with it; what it held before.
@@ -65,6 +70,28 @@ impl Writer<'_> {
             let _ = table.remove(row.as_slice())?;
         }
         Ok(Guarded::Done)
+    }
+
+    fn try_relocate(&mut self, old: &[u8], new: &[u8]) -> Result<Guarded, Failure> {
+        let kind = self.file.kind();
+        if kind != StoreKind::Firestore {
+            let detail = format!("{} documents are never moved in one step.", kind.title());
+            return Err(Refusal::new(Reason::TargetRule, detail).into());
+        }
+        self.tape.read(old)?;
+        let from = StoreKey::of(kind, &self.entry.store_key_fields(kind), &self.tape, old)?;
+        let ordered = self.key(&from)?;
+        match self.get(&ordered)? {
+            None => return Ok(Guarded::Missing),
+            Some(stored) if !guard::is_unchanged(kind, &stored, old)? => {
+                return Ok(Guarded::Differs(Some(stored)));
+            }
+            Some(_) => {}
+        }
+        match self.try_create(new)? {
+            Created::Written => self.try_delete(&from, old),
+            _ => Ok(Guarded::UniqueTaken("the document id".to_owned())),
+        }
     }
 
     fn try_raise(&mut self, key: &StoreKey, field: &str, least: i64) -> Result<Option<i64>, Failure> {

@@ -1,0 +1,64 @@
+//! Moves documents to other ids: the new one is created and the old one deleted in one commit.
+
+use std::sync::Arc;
+
+use firestore::gcloud_sdk::google::firestore::v1::precondition::ConditionType;
+use firestore::gcloud_sdk::google::firestore::v1::write::Operation;
+use firestore::gcloud_sdk::google::firestore::v1::{CommitRequest, Precondition, Write};
+use firestore::gcloud_sdk::tonic::Code;
+
+use super::decode::read_time;
+use super::failure::{Effect, call_error};
+use super::service::Service;
+use super::write::write_of;
+use crate::document::json::{Kind, Tape};
+use crate::document::text::unescape;
+use crate::document::{Lines, document_id};
+use crate::stores::requests::side_by_side;
+use crate::stores::{Guarded, StoreError, StoreErrorKind, StoreResult};
+
+/// Moves documents, each in a commit of its own: one that does not move leaves the others alone.
+pub(super) async fn relocate(service: &Arc<Service>, old: &Lines, new: &Lines) -> Vec<Guarded> {
+    let moves = old.iter().zip(new.iter()).map(|(old, new)| {
+        let (service, old, new) = (service.clone(), old.to_vec(), new.to_vec());
+        async move { move_one(&service, &old, &new).await }
+    });
+    side_by_side(moves.collect::<Vec<_>>()).await
+}
+
+async fn move_one(service: &Service, old: &[u8], new: &[u8]) -> Guarded {
+    let _request = service.request().await;
+    let mut tape = Tape::deep();
+    let writes = delete_of(service, &mut tape, old)
+        .and_then(|delete| Ok(vec![write_of(service, &mut tape, new)?, delete]));
+    let writes = match writes {
+        Ok(writes) => writes,
+        Err(error) => return error.into(),
+    };
+    service.pace.admit(writes.len()).await;
+    let database = service.path.database().to_owned();
+    let request = CommitRequest { database, writes, ..CommitRequest::default() };
+    match service.client().commit(request).await {
+        Ok(_committed) => Guarded::Done,
+        Err(status) => match status.code() {
+            Code::AlreadyExists => Guarded::UniqueTaken("the document id".to_owned()),
+            // Changed or gone since it was read.
+            Code::FailedPrecondition => Guarded::Differs(None),
+            _ => call_error("Commit", Effect::Writes, &status).into(),
+        },
+    }
+}
+
+/// The write that deletes a document if it was not changed since it was read.
+fn delete_of(service: &Service, tape: &mut Tape, line: &[u8]) -> StoreResult<Write> {
+    let foreign = || StoreError::new(StoreErrorKind::Permanent, "The line is no document that was read");
+    tape.read(line).map_err(|_| foreign())?;
+    let id = document_id(tape, line).ok_or_else(foreign)?;
+    let changed = tape.find(line, None, "updateTime").filter(|time| time.kind == Kind::String);
+    let changed = changed.and_then(|time| read_time(&unescape(time.raw(line)))).ok_or_else(foreign)?;
+    Ok(Write {
+        operation: Some(Operation::Delete(service.path.document(&id))),
+        current_document: Some(Precondition { condition_type: Some(ConditionType::UpdateTime(changed)) }),
+        ..Write::default()
+    })
+}

@@ -1,5 +1,6 @@
 //! Answers requests: those about the host itself, and those that the engine answers, with faults around them.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use azure_core::http::{Method, Request as EngineRequest};
@@ -141,7 +142,8 @@ impl Host {
         let answer = self.engine.execute_request(&asked).await?.try_into_raw_response().await?;
         let mut response = Response::builder().status(u16::from(answer.status()));
         for (name, value) in answer.headers().iter() {
-            response = response.header(name.as_str(), value.as_str());
+            // The engine's tokens are JSON that may hold an id; a header that is not ASCII would be ignored.
+            response = response.header(name.as_str(), escaped(value.as_str()));
         }
         let body = self.with_statistics(&parts, answer.body().as_ref());
         Ok(response.body(Full::new(body))?)
@@ -182,6 +184,22 @@ fn items<B>(path: &str, request: &Request<B>) -> Option<(String, Kind)> {
 
 fn decoded(path: &str) -> String {
     percent_decode_str(path).decode_utf8_lossy().into_owned()
+}
+
+/// JSON without a character beyond ASCII.
+fn escaped(json: &str) -> String {
+    let mut units = [0; 2];
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_ascii() {
+            text.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut units) {
+            let _infallible = write!(text, "\\u{unit:04x}");
+        }
+    }
+    text
 }
 
 fn refusal(status: u16, code: &str, message: &str) -> Result<Answer, Failure> {

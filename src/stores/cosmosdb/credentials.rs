@@ -7,17 +7,20 @@ use std::time::Duration;
 use async_trait::async_trait;
 use azure_core::credentials::{AccessToken, Secret, TokenCredential, TokenRequestOptions};
 use azure_core::error::ErrorKind;
+use azure_core::time::{Duration as Span, OffsetDateTime};
 use azure_identity::{
     ClientSecretCredential, DeveloperToolsCredential, ManagedIdentityCredential,
     ManagedIdentityCredentialOptions, UserAssignedId, WorkloadIdentityCredential,
 };
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::stores::address::CosmosDbAddress;
 use crate::{Error, Result};
 
 /// How long the machine's own identity service may take, which answers in milliseconds where there is one.
 const MACHINE: Duration = Duration::from_secs(2);
+/// How long before its end a token is replaced.
+const EARLY: Span = Span::minutes(5);
 
 /// What opens an account.
 #[derive(Clone)]
@@ -91,9 +94,12 @@ fn key_of(text: &str, address: &CosmosDbAddress) -> Result<String> {
 /// Identities that are tried in the order of Azure's default chain: a service principal that the environment
 /// names, the workload's, the machine's, and whoever is signed in with `az` or `azd`. The first that gives a
 /// token is used from then on.
+///
+/// The SDK asks for a token with every request, so it is kept until it is about to expire.
 struct Chain {
     sources: Vec<Source>,
     chosen: OnceCell<usize>,
+    kept: Mutex<Option<AccessToken>>,
 }
 
 /// One identity, or why there is none.
@@ -124,7 +130,30 @@ impl Chain {
         add("managed identity", Some(MACHINE), credential.map(|it| it as Arc<dyn TokenCredential>));
         let credential = DeveloperToolsCredential::new(None);
         add("az or azd", None, credential.map(|it| it as Arc<dyn TokenCredential>));
-        Self { sources, chosen: OnceCell::new() }
+        Self { sources, chosen: OnceCell::new(), kept: Mutex::new(None) }
+    }
+
+    async fn new_token(
+        &self,
+        scopes: &[&str],
+        options: Option<TokenRequestOptions<'_>>,
+    ) -> azure_core::Result<AccessToken> {
+        let failed = |message| azure_core::Error::with_message(ErrorKind::Credential, message);
+        if let Some(source) = self.chosen.get().and_then(|chosen| self.sources.get(*chosen)) {
+            let token = source.token(scopes, options).await;
+            return token.map_err(|why| failed(format!("{}: {why}", source.name)));
+        }
+        let mut failures = Vec::new();
+        for (at, source) in self.sources.iter().enumerate() {
+            match source.token(scopes, options.clone()).await {
+                Ok(token) => {
+                    let _first = self.chosen.set(at);
+                    return Ok(token);
+                }
+                Err(why) => failures.push(format!("{}: {}", source.name, first_line(&why))),
+            }
+        }
+        Err(failed(format!("no identity of Entra ID gives a token ({})", failures.join("; "))))
     }
 }
 
@@ -160,24 +189,14 @@ impl TokenCredential for Chain {
         scopes: &[&str],
         options: Option<TokenRequestOptions<'_>>,
     ) -> azure_core::Result<AccessToken> {
-        if let Some(source) = self.chosen.get().and_then(|chosen| self.sources.get(*chosen)) {
-            let failed = |why| {
-                azure_core::Error::with_message(ErrorKind::Credential, format!("{}: {why}", source.name))
-            };
-            return source.token(scopes, options).await.map_err(failed);
+        let mut kept = self.kept.lock().await;
+        let lasts = |token: &&AccessToken| token.expires_on > OffsetDateTime::now_utc() + EARLY;
+        if let Some(token) = kept.as_ref().filter(lasts) {
+            return Ok(token.clone());
         }
-        let mut failures = Vec::new();
-        for (at, source) in self.sources.iter().enumerate() {
-            match source.token(scopes, options.clone()).await {
-                Ok(token) => {
-                    let _first = self.chosen.set(at);
-                    return Ok(token);
-                }
-                Err(why) => failures.push(format!("{}: {}", source.name, first_line(&why))),
-            }
-        }
-        let message = format!("no identity of Entra ID gives a token ({})", failures.join("; "));
-        Err(azure_core::Error::with_message(ErrorKind::Credential, message))
+        let token = self.new_token(scopes, options).await?;
+        *kept = Some(token.clone());
+        Ok(token)
     }
 }
 
@@ -220,5 +239,39 @@ mod tests {
     fn credentials_show_no_secret() {
         let shown = format!("{:?} {:?}", Credentials::Key(Secret::new("S3CRET")), Chain::from_environment());
         assert!(!shown.contains("S3CRET") && shown.contains("managed identity"), "{shown}");
+    }
+
+    /// Gives tokens that last so many minutes, each another one.
+    #[derive(Debug)]
+    struct Minutes(i64, std::sync::atomic::AtomicUsize);
+
+    #[async_trait]
+    impl TokenCredential for Minutes {
+        async fn get_token(
+            &self,
+            _scopes: &[&str],
+            _options: Option<TokenRequestOptions<'_>>,
+        ) -> azure_core::Result<AccessToken> {
+            let number = self.1.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            Ok(AccessToken::new(number.to_string(), OffsetDateTime::now_utc() + Span::minutes(self.0)))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_token_is_kept_until_it_is_about_to_expire_and_the_first_identity_that_has_one_is_used() {
+        for (minutes, last) in [(60, "0"), (4, "2")] {
+            let none = azure_core::Error::with_message(ErrorKind::Credential, "nobody");
+            let some = Minutes(minutes, std::sync::atomic::AtomicUsize::new(0));
+            let sources = vec![
+                Source { name: "none", patience: None, credential: Err(none) },
+                Source { name: "some", patience: None, credential: Ok(Arc::new(some)) },
+            ];
+            let chain = Chain { sources, chosen: OnceCell::new(), kept: Mutex::new(None) };
+            let mut token = String::new();
+            for _ in 0..3 {
+                token = chain.get_token(&["scope"], None).await.unwrap().token.secret().to_owned();
+            }
+            assert_eq!((token.as_str(), chain.chosen.get()), (last, Some(&1)), "{minutes} minutes");
+        }
     }
 }

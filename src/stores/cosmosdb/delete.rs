@@ -11,7 +11,7 @@ use azure_data_cosmos::options::{ItemWriteOptions, Precondition};
 use super::container::{Container, write_units};
 use super::error::{Effect, store_error};
 use super::key::ItemKey;
-use super::read::{by_key, is_absent};
+use super::read::by_key;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind, text_field};
 use crate::stores::requests::side_by_side;
@@ -75,7 +75,7 @@ impl Delete {
             Err(error) => error,
         };
         container.charge_failure(admitted, &error);
-        if is_absent(&error) {
+        if error.status().is_not_found() {
             return Ok(Guarded::Missing);
         }
         if error.status().is_precondition_failed() {

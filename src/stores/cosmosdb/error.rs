@@ -22,6 +22,8 @@ pub(super) enum Effect {
 const NEVER_SENT: [u16; 3] = [20_010, 20_012, 20_015];
 /// A logical partition has reached its 20 GB.
 const PARTITION_FULL: u16 = 1014;
+/// The replicas that were asked are behind what this run has written already: what is there is not known.
+const BEHIND: [u16; 2] = [1002, 20_310];
 /// The region of the request may not write at the moment, or no longer has the account.
 const ELSEWHERE: [u16; 2] = [3, 1008];
 
@@ -73,6 +75,7 @@ fn words(error: &CosmosError) -> Option<String> {
 fn kind_of(code: u16, sub: Option<u16>, effect: Effect, wait: Option<Duration>) -> StoreErrorKind {
     let is_sub = |known: &[u16]| sub.is_some_and(|sub| known.contains(&sub));
     match code {
+        404 if is_sub(&BEHIND) => StoreErrorKind::Transient,
         404 => StoreErrorKind::NotFound,
         429 => StoreErrorKind::Throttled(wait),
         403 if is_sub(&[PARTITION_FULL]) => StoreErrorKind::Permanent,
@@ -124,6 +127,7 @@ mod tests {
             (403, Some(5300), Denied, Denied),
             (403, Some(3), Transient, Transient),
             (403, Some(1014), Permanent, Permanent),
+            (404, Some(1002), Transient, Transient),
             (404, Some(1003), NotFound, NotFound),
             (408, None, Transient, UnknownOutcome),
             (410, Some(1002), Transient, UnknownOutcome),

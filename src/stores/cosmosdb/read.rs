@@ -14,8 +14,6 @@ use crate::stores::{StoreError, StoreErrorKind, StoreResult};
 
 /// What a point read of 1 KB costs.
 const POINT_READ: f64 = 1.0;
-/// The parent of an item is not there: the container is gone.
-const OWNER_NOT_FOUND: u16 = 1003;
 
 /// Reads documents by key, side by side; the answer has the keys' order.
 pub(super) async fn by_keys(
@@ -71,16 +69,10 @@ pub(super) async fn by_key(container: &Container, key: &ItemKey) -> StoreResult<
         }
         Err(error) => {
             container.charge_failure(admitted, &error);
-            if is_absent(&error) { Ok(None) } else { Err(read_error(container, &error)) }
+            // With a sub-status it is something else that is not there: the container, or a replica that knows.
+            if error.status().is_not_found() { Ok(None) } else { Err(read_error(container, &error)) }
         }
     }
-}
-
-/// Whether the answer says that there is no such item in a container that is there.
-pub(super) fn is_absent(error: &CosmosError) -> bool {
-    let status = error.status();
-    let owner = status.sub_status().is_some_and(|sub| sub.value() == OWNER_NOT_FOUND);
-    u16::from(status.status_code()) == 404 && !owner
 }
 
 fn read_error(container: &Container, error: &CosmosError) -> StoreError {

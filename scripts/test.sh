@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs every test. It needs Rust, Python 3, Node.js and, for the zstd and crypto
-# crates, a C compiler, which it installs where it may. Each database in scripts/servers is a real server, installed
+# Installs what the tests need and runs every test. It needs Rust, Python 3, Node.js, Java with Google's Firestore
+# emulator (scripts/servers/firestore.sh says how to get it) and, for the zstd and crypto crates, a C compiler, which it
+# installs where it may. Each database in scripts/servers is a real server, installed
 # into a cache outside the repository, started on free ports of the loopback interface and stopped at the end.
 #
 # usage: scripts/test.sh [--without STORE]... [FILTER]

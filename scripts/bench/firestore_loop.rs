@@ -13,7 +13,16 @@ use std::io::{BufRead as _, BufReader};
 use std::sync::Arc;
 
 use firestore::gcloud_sdk::google::firestore::v1::precondition::ConditionType;
+use firestore::gcloud_sdk::google::firestore::v1::run_aggregation_query_request::{
+    ConsistencySelector as At, QueryType as Aggregate,
+};
 use firestore::gcloud_sdk::google::firestore::v1::run_query_request::{ConsistencySelector, QueryType};
+use firestore::gcloud_sdk::google::firestore::v1::structured_aggregation_query::aggregation::{
+    Count, Operator as CountOrSum,
+};
+use firestore::gcloud_sdk::google::firestore::v1::structured_aggregation_query::{
+    Aggregation, QueryType as Counted,
+};
 use firestore::gcloud_sdk::google::firestore::v1::structured_query::composite_filter::Operator as Both;
 use firestore::gcloud_sdk::google::firestore::v1::structured_query::field_filter::Operator;
 use firestore::gcloud_sdk::google::firestore::v1::structured_query::filter::FilterType;
@@ -23,7 +32,8 @@ use firestore::gcloud_sdk::google::firestore::v1::structured_query::{
 use firestore::gcloud_sdk::google::firestore::v1::value::ValueType;
 use firestore::gcloud_sdk::google::firestore::v1::write::Operation;
 use firestore::gcloud_sdk::google::firestore::v1::{
-    BatchWriteRequest, Cursor, Document, Precondition, RunQueryRequest, StructuredQuery, Value, Write,
+    BatchWriteRequest, Cursor, Document, Precondition, RunAggregationQueryRequest, RunQueryRequest,
+    StructuredAggregationQuery, StructuredQuery, Value, Write,
 };
 use firestore::gcloud_sdk::prost_types::Timestamp;
 use firestore::gcloud_sdk::tonic::Status;
@@ -106,6 +116,7 @@ async fn scan(db: FirestoreDb, collection: &str) -> Result<(), Failure> {
     let mut cuts = vec![format!("{prefix}/{lowest}")];
     cuts.extend((1..RANGES).filter_map(|part| names.get(part * names.len() / RANGES).cloned()));
     cuts.push(format!("{prefix}\0/{lowest}"));
+    let expected = count(&db, collection, moment).await?;
     drop(names);
     let (db, readers) = (Arc::new(db), Arc::new(Semaphore::new(READERS)));
     let mut running = Vec::new();
@@ -135,12 +146,41 @@ async fn scan(db: FirestoreDb, collection: &str) -> Result<(), Failure> {
             }
         }));
     }
-    let mut count = 0;
+    let mut read = 0;
     for reader in running {
-        count += reader.await??;
+        read += reader.await??;
     }
-    println!("{count} documents");
+    if i64::try_from(read)? != expected {
+        return Err(format!("{read} documents of {expected}").into());
+    }
+    println!("{read} documents");
     Ok(())
+}
+
+/// Counts without reading, as an export does to know that it has everything.
+async fn count(db: &FirestoreDb, collection: &str, moment: Option<Timestamp>) -> Result<i64, Failure> {
+    let from = vec![CollectionSelector { collection_id: collection.to_owned(), all_descendants: false }];
+    let query = StructuredAggregationQuery {
+        query_type: Some(Counted::StructuredQuery(StructuredQuery { from, ..StructuredQuery::default() })),
+        aggregations: vec![Aggregation {
+            alias: "documents".to_owned(),
+            operator: Some(CountOrSum::Count(Count { up_to: None })),
+        }],
+    };
+    let request = RunAggregationQueryRequest {
+        parent: db.get_documents_path().clone(),
+        query_type: Some(Aggregate::StructuredAggregationQuery(query)),
+        consistency_selector: moment.map(At::ReadTime),
+        ..RunAggregationQueryRequest::default()
+    };
+    let mut answer = db.client().get().run_aggregation_query(request).await?.into_inner();
+    while let Some(part) = answer.message().await? {
+        let value = part.result.and_then(|mut result| result.aggregate_fields.remove("documents"));
+        if let Some(ValueType::IntegerValue(count)) = value.and_then(|value| value.value_type) {
+            return Ok(count);
+        }
+    }
+    Err("no count".into())
 }
 
 async fn put(db: FirestoreDb, collection: &str, file: &str) -> Result<(), Failure> {

@@ -1,14 +1,19 @@
 use std::collections::BTreeMap;
 
+use futures::{StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
 
 use super::{Record, TenantNames};
+use crate::document::StoreKind;
 use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
 use crate::key::Escaping;
 use crate::layout::{Identity, Layout};
-use crate::stores::CollectionReader;
+use crate::stores::{CollectionReader, FrameworkQuery};
 use crate::{Error, Result};
+
+/// How many streams are read at one time: each is a round trip to the store.
+const AT_ONCE: usize = 8;
 
 /// How many streams are read the framework's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,34 +132,50 @@ pub async fn query_streams(
     tenants: &TenantNames,
     differs: &mut (dyn FnMut(&SampledStream, u64) -> Result<()> + Send),
 ) -> Result<u64> {
-    let mut tape = Tape::new();
-    let mut scratch = Scratch::default();
-    let mut probed = 0;
-    for stream in streams {
+    let asked = streams.into_iter().map_while(|stream| {
         let identity =
             Identity { type_name: stream.type_name.clone(), id: stream.id.clone(), ..Identity::default() };
-        let Some(query) = layout.framework_query(&identity, tenants.name(stream.tenant), escaping) else {
-            break;
-        };
-        let (mut documents, mut digests, mut from) = (0, Sha256::new(), None);
-        loop {
-            let page = reader.query(&query, from.as_ref()).await?;
-            for line in page.lines.iter() {
-                tape.read(line).map_err(|error| {
-                    Error::store(format!("The store gave a document that is not JSON: {error}"))
-                })?;
-                digests.update(digest(layout.store, &tape, line, &[], &mut scratch).0);
-            }
-            documents += page.lines.len() as u64;
-            from = match page.next {
-                Some(next) => Some(next),
-                None => break,
-            };
-        }
-        if digests.finalize() != stream.digests.clone().finalize() {
-            differs(&stream, documents)?;
+        let query = layout.framework_query(&identity, tenants.name(stream.tenant), escaping)?;
+        Some((stream, query))
+    });
+    let mut answers = stream::iter(asked)
+        .map(|(stream, query)| async move {
+            answer(reader, layout.store, &query).await.map(|answer| (stream, answer))
+        })
+        .buffered(AT_ONCE);
+    let mut probed = 0;
+    while let Some(answered) = answers.next().await {
+        let (stream, answer) = answered?;
+        if answer.digest != <[u8; 32]>::from(stream.digests.clone().finalize()) {
+            differs(&stream, answer.documents)?;
         }
         probed += 1;
     }
     Ok(probed)
+}
+
+/// What the store gave for one stream.
+struct Answer {
+    documents: u64,
+    /// Of the documents' digests, in the order of the answer.
+    digest: [u8; 32],
+}
+
+async fn answer(reader: &dyn CollectionReader, store: StoreKind, query: &FrameworkQuery) -> Result<Answer> {
+    let (mut tape, mut scratch) = (Tape::new(), Scratch::default());
+    let (mut documents, mut digests, mut from) = (0, Sha256::new(), None);
+    loop {
+        let page = reader.query(query, from.as_ref()).await?;
+        for line in page.lines.iter() {
+            tape.read(line).map_err(|error| {
+                Error::store(format!("The store gave a document that is not JSON: {error}"))
+            })?;
+            digests.update(digest(store, &tape, line, &[], &mut scratch).0);
+        }
+        documents += page.lines.len() as u64;
+        from = match page.next {
+            Some(next) => Some(next),
+            None => return Ok(Answer { documents, digest: digests.finalize().into() }),
+        };
+    }
 }

@@ -9,6 +9,7 @@ mod kill;
 mod moved;
 mod places;
 mod proxy;
+mod rate;
 mod refused;
 mod road;
 mod server;

@@ -197,6 +197,28 @@ fn a_missing_index_is_named_with_the_link_that_makes_it() {
     assert!(ran.stderr.contains("index") && ran.stderr.contains("https://console"), "{}", ran.stderr);
 }
 
+#[test]
+fn who_may_not_and_what_is_not_there_is_told_before_anything_is_done() {
+    let generated = events();
+    for (code, message, exit, told) in [
+        (Code::PermissionDenied, "Missing or insufficient permissions.", 4, "roles/datastore.viewer"),
+        (Code::Unauthenticated, "Request had invalid authentication credentials.", 4, "UNAUTHENTICATED"),
+        (Code::NotFound, "The database second does not exist for project p", 2, "does not exist for project"),
+    ] {
+        let service = Service::before(&emulator(), move |_, _, _| Fate::Status(code, message));
+        let scene = prepared(&generated, service.host());
+        let (at, name) = (scene.address("shop.db"), scene.collection("shop.db", "shop"));
+        let export =
+            ["export", "--from", &at, "--collection", &name, "--layout", "events", "--out", "again.ndjson"];
+        for command in [&export[..], &import_command(&at, &name)] {
+            let ran = scene.run(command);
+            ran.ended_with(exit);
+            assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        }
+        assert_eq!(stored(&scene, "shop.db", "shop").len(), generated.lines.len());
+    }
+}
+
 /// One document that the service never takes fails the request it stands in: the others go through all the same.
 #[test]
 fn a_request_is_halved_until_the_culprit_stands_alone() {

@@ -50,14 +50,23 @@ pub(super) async fn documents(
     });
     for documents in side_by_side(requests.collect::<Vec<_>>()).await {
         for document in documents? {
-            for at in places.get(&document.name).into_iter().flatten() {
-                if let Some(place) = found.get_mut(*at) {
-                    *place = Some(document.clone());
-                }
+            let Some((last, others)) = places.get(&document.name).and_then(|places| places.split_last())
+            else {
+                continue;
+            };
+            for at in others {
+                put(&mut found, *at, document.clone());
             }
+            put(&mut found, *last, document);
         }
     }
     Ok(found)
+}
+
+fn put(found: &mut [Option<Document>], at: usize, document: Document) {
+    if let Some(place) = found.get_mut(at) {
+        *place = Some(document);
+    }
 }
 
 /// Asks once more where the answer breaks off; what it gave already is not asked for again.

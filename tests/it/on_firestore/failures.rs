@@ -13,7 +13,7 @@ use rekey::document::StoreKind;
 use serde_json::Value;
 
 use super::proxy::Wire;
-use super::server::{Database, emulator, fresh_project, scene_in, wait};
+use super::server::{Database, emulator, fresh_project, scene_in, sums_up, wait};
 use super::service::{Fate, Service};
 use crate::generated::{Generated, Random};
 use crate::scene::{Scene, size};
@@ -27,11 +27,6 @@ fn events() -> Generated {
 fn stored(scene: &Scene, file: &str, name: &str) -> Documents {
     let (address, name) = (scene.address(file), scene.collection(file, name));
     wait(async { Database::of(&address).await.fields(&name).await })
-}
-
-fn sums_up(result: &Value, outcomes: [&str; 2], count: usize) {
-    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
-    assert_eq!(sum, count as u64, "{result}");
 }
 
 /// A scene seeded directly, whose commands then go through `host`; its archives are ready.
@@ -252,6 +247,23 @@ fn a_request_is_halved_until_the_culprit_stands_alone() {
     service.heal();
     sums_up(&scene.done(&import_command(&to, &name)), ["written", "identical"], generated.lines.len());
     assert_eq!(stored(&scene, "moved.db", "moved").len(), generated.lines.len());
+}
+
+/// The size of a message is refused with the code of a quota; waiting would not make it smaller.
+#[test]
+fn a_request_that_is_too_large_is_halved_and_not_waited_for() {
+    let generated = events();
+    let service = Service::before(&emulator(), |method, _, body| match method {
+        "BatchWrite" if body.len() > 20_000 => {
+            Fate::Status(Code::ResourceExhausted, "gRPC message exceeds maximum size 20000")
+        }
+        _ => Fate::Pass,
+    });
+    let scene = prepared(&generated, service.host());
+    let (to, name) = (scene.address("moved.db"), scene.collection("moved.db", "moved"));
+    let result = scene.done(&import_command(&to, &name));
+    assert_eq!(result["written"], generated.lines.len());
+    assert!(!service.fates().is_empty(), "no request was too large");
 }
 
 /// Runs a command and cuts its connections at a random moment; a run that gave up is run again.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rekey::document::StoreKind;
 use serde_json::Value;
 
-use super::server::{Database, emulator, scene_at, wait};
+use super::server::{Database, emulator, scene_at, sums_up, wait};
 use crate::generated::{Generated, Random};
 use crate::scene::{Scene, size};
 
@@ -25,11 +25,6 @@ fn killed_and_run_again(
     child.kill().unwrap();
     let was_running = child.wait().unwrap().code().is_none();
     (scene.done(arguments), was_running)
-}
-
-fn sums_up(result: &Value, outcomes: [&str; 2], count: usize) {
-    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
-    assert_eq!(sum, count as u64, "{result}");
 }
 
 #[test]

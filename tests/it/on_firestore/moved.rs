@@ -8,7 +8,7 @@ use firestore::gcloud_sdk::tonic::Code;
 use rekey::document::StoreKind;
 use serde_json::json;
 
-use super::server::{Database, emulator, fresh_project, scene_in, wait};
+use super::server::{Database, emulator, fresh_project, scene_in, sums_up, wait};
 use super::service::{Fate, Service};
 use crate::generated::Generated;
 use crate::scene::Scene;
@@ -31,8 +31,7 @@ fn moves_all(generated: &Generated, host: &str) {
     let foreseen = scene.import("rekeyed.ndjson", "shop.db", "shop", &["--move", "--dry-run"]);
     assert_eq!(foreseen["written"], count);
     let result = scene.import("rekeyed.ndjson", "shop.db", "shop", &["--move"]);
-    let moved = ["written", "identical"].map(|name| result[name].as_u64().unwrap()).iter().sum::<u64>();
-    assert_eq!((moved, &result["conflict"]), (count as u64, &json!(0)), "{result}");
+    sums_up(&result, ["written", "identical"], count);
     let verdict = scene.verify(&["rekeyed.ndjson"], "shop.db", "shop", &["--pruned"]).ended(0);
     assert_eq!((&verdict["verdict"], &verdict["totals"]["legacy"]), (&json!("match"), &json!(0)));
     let again = scene.import("rekeyed.ndjson", "shop.db", "shop", &["--move"]);
@@ -41,9 +40,7 @@ fn moves_all(generated: &Generated, host: &str) {
     // The way back puts the legacy documents there again.
     let (to, name) = (scene.address("shop.db"), scene.collection("shop.db", "shop"));
     let restore = ["restore", "legacy.ndjson", "--to", &to, "--collection", &name, "--subscribers-handled"];
-    let result = scene.done(&restore);
-    let restored = ["written", "identical"].map(|name| result[name].as_u64().unwrap()).iter().sum::<u64>();
-    assert_eq!(restored, count as u64, "{result}");
+    sums_up(&scene.done(&restore), ["written", "identical"], count);
     assert_eq!(wait(async { Database::of(&to).await.documents(&name).await }).len(), 2 * count);
 }
 

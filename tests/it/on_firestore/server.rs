@@ -135,6 +135,12 @@ pub fn bits(value: &Value) -> String {
     }
 }
 
+/// Every document of a run came to one of two outcomes.
+pub fn sums_up(result: &serde_json::Value, outcomes: [&str; 2], count: usize) {
+    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
+    assert_eq!(sum, count as u64, "{result}");
+}
+
 /// Runs what looks behind the tool's back.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     Runtime::new().unwrap().block_on(future)

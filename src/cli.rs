@@ -1,14 +1,17 @@
 //! The command line: from arguments to an exit code. Nothing past the options knows clap.
 
 mod archive;
+mod completions;
 mod conclude;
 mod demo;
+mod explain;
 mod export;
 mod global;
 mod help;
 mod import;
 mod layout;
 mod log;
+mod man;
 mod panic;
 mod paths;
 mod prune;

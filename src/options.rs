@@ -4,6 +4,7 @@
 //! has passed every check that needs neither an archive nor a store.
 
 mod demo;
+mod explain;
 mod export;
 mod import;
 mod prune;
@@ -14,6 +15,7 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 pub use demo::DemoOptions;
+pub use explain::ExplainOptions;
 pub use export::ExportOptions;
 pub use import::ImportOptions;
 pub use prune::PruneOptions;

@@ -4,17 +4,19 @@
 
 mod code;
 mod envelope;
+mod explanation;
 mod finding;
 mod text;
 mod verb;
 
 pub use code::{FindingCode, NoticeCode};
 pub use envelope::{Envelope, save};
+pub use explanation::Explanation;
 pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
 pub use text::show;
 pub use verb::{
-    Counted, DemoLayout, DemoReport, ExportReport, ImportReport, KeySample, Level, PruneReport, RekeyReport,
-    TenantVerdict, Totals, Verdict, VerifyReport,
+    Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, KeySample, Level, PageReport,
+    PruneReport, RekeyReport, TenantVerdict, Totals, Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -82,6 +84,10 @@ pub enum Report {
     Restore(ImportReport),
     /// Of `demo`.
     Demo(DemoReport),
+    /// Of `explain`.
+    Explain(ExplainReport),
+    /// Of `completions` and `man`.
+    Page(PageReport),
 }
 
 /// Something worth knowing that does not change the exit code.

@@ -1,9 +1,12 @@
 use clap::Subcommand;
 
+use super::completions::CompletionsArgs;
 use super::demo::DemoArgs;
+use super::explain::ExplainArgs;
 use super::export::ExportArgs;
 use super::global::GlobalArgs;
 use super::import::ImportArgs;
+use super::man::ManArgs;
 use super::prune::PruneArgs;
 use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
@@ -11,9 +14,10 @@ use super::verify::VerifyArgs;
 use crate::commands;
 use crate::error::Result;
 use crate::options::{
-    DemoOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions, VerifyOptions,
+    DemoOptions, ExplainOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions,
+    VerifyOptions,
 };
-use crate::report::Outcome;
+use crate::report::{Outcome, PageReport, Report};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
 
@@ -29,6 +33,9 @@ pub(super) enum Verb {
     Prune(PruneArgs),
     Restore(RestoreArgs),
     Demo(DemoArgs),
+    Explain(ExplainArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// The verbs as validated.
@@ -42,6 +49,8 @@ pub(super) enum Command {
     Prune(PruneOptions),
     Restore(RestoreOptions),
     Demo(DemoOptions),
+    Explain(ExplainOptions),
+    Print(PageReport),
 }
 
 impl Verb {
@@ -55,6 +64,9 @@ impl Verb {
             Self::Prune(_) => "prune",
             Self::Restore(_) => "restore",
             Self::Demo(_) => "demo",
+            Self::Explain(_) => "explain",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
         }
     }
 
@@ -85,6 +97,9 @@ impl Verb {
             Self::Prune(args) => Command::Prune(args.into_options(global)?),
             Self::Restore(args) => Command::Restore(args.into_options(global)?),
             Self::Demo(args) => Command::Demo(args.into_options()),
+            Self::Explain(args) => Command::Explain(args.into_options()),
+            Self::Completions(args) => Command::Print(args.page()),
+            Self::Man(args) => Command::Print(args.page()?),
         })
     }
 }
@@ -100,6 +115,8 @@ impl Command {
             Self::Prune(options) => commands::prune::run(options, ui, stop).await,
             Self::Restore(options) => commands::import::restore(options, ui, stop).await,
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
+            Self::Explain(options) => commands::explain::run(options),
+            Self::Print(page) => Ok(Outcome::done(Report::Page(page))),
         }
     }
 }

@@ -11,6 +11,12 @@ impl Lines {
         Self::default()
     }
 
+    /// Makes room for so many more documents of so many bytes altogether.
+    pub fn reserve(&mut self, documents: usize, bytes: usize) {
+        self.ends.reserve(documents);
+        self.bytes.reserve(bytes);
+    }
+
     /// Appends one document, without its line end.
     pub fn push(&mut self, line: &[u8]) {
         self.bytes.extend_from_slice(line);

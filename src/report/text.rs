@@ -1,6 +1,7 @@
 //! Results as a person reads them.
 
 mod copy;
+mod explain;
 mod rewrite;
 mod verify;
 
@@ -28,6 +29,8 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Prune(report) => copy::prune(report, ui)?,
         // It shows itself as it goes.
         Report::Demo(_) => {}
+        Report::Explain(report) => explain::explain(report, ui)?,
+        Report::Page(report) => ui.line(report.text.trim_end_matches('\n'))?,
     }
     findings(&outcome.findings, ui)
 }

@@ -1,10 +1,14 @@
 mod copy;
 mod demo;
+mod explain;
+mod page;
 mod rewrite;
 mod verify;
 
 pub use copy::{ExportReport, ImportReport, PruneReport};
 pub use demo::{DemoLayout, DemoReport};
+pub use explain::ExplainReport;
+pub use page::PageReport;
 pub use rewrite::{KeySample, RekeyReport};
 pub use verify::{Counted, Level, TenantVerdict, Totals, Verdict, VerifyReport};
 

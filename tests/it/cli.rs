@@ -3,7 +3,8 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-const VERBS: [&str; 7] = ["export", "rekey", "import", "verify", "prune", "restore", "demo"];
+const VERBS: [&str; 10] =
+    ["export", "rekey", "import", "verify", "prune", "restore", "demo", "explain", "completions", "man"];
 
 /// The program in a world of its own: a wide terminal, no settings of the user's.
 fn rekey(arguments: &[&str]) -> Command {
@@ -90,6 +91,10 @@ const WRONG: &[(&[&str], &str)] = &[
         ],
         "--out -",
     ),
+    (&["explain", "key-to-long"], "Try `rekey explain key-too-long`"),
+    (&["explain", "zebra"], "list of all"),
+    (&["completions", "tcsh"], "tcsh"),
+    (&["man", "exprt"], "The commands are export"),
     (&["rekey", "a", "--out", "b"], "--single-tenant"),
     (&["rekey", "a", "--out", "b", "--single-tenant", "--untenanted"], "cannot be used with"),
     (&["rekey", "a", "--single-tenant"], "--out"),
@@ -252,4 +257,45 @@ fn colour_can_be_asked_for_and_is_left_out_by_default() {
     assert!(!plain.contains('\x1b'), "{plain}");
     let (_, _, colored) = output(&[&wrong[..], &["--color", "always"]].concat());
     assert!(colored.starts_with("\x1b[1;31merror:\x1b[0m "), "{colored}");
+}
+
+#[test]
+fn a_code_is_explained_with_what_to_do_about_it() {
+    let (code, text, errors) = output(&["explain", "key-too-long"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert!(
+        text.contains("longer than the store allows") && text.contains("Shorten the tenant id"),
+        "{text}"
+    );
+    let (_, json, _) = output(&["explain", "foreign", "--output", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["explanations"].as_array().unwrap().len(), 2, "a reason and a notice");
+}
+
+#[test]
+fn completions_are_a_script_that_the_shell_reads() {
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, errors) = output(&["completions", shell]);
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{shell}");
+        assert!(VERBS.iter().all(|verb| script.contains(verb)), "{shell}");
+    }
+    let (_, script, _) = output(&["completions", "bash"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rekey.bash");
+    std::fs::write(&file, script).unwrap();
+    let list =
+        "source \"$1\"; COMP_WORDS=(rekey imp); COMP_CWORD=1; _rekey rekey imp rekey; echo ${COMPREPLY[@]}";
+    let completed = Command::new("bash").args(["-c", list, "bash"]).arg(&file).output().unwrap();
+    assert_eq!(String::from_utf8(completed.stdout).unwrap().trim(), "import");
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    for verb in VERBS {
+        let (code, page, errors) = output(&["man", verb]);
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{verb}");
+        assert!(page.contains(&format!(".TH rekey-{verb} 1")), "{page}");
+        assert!(page.contains("Examples:"), "{verb}");
+    }
+    assert!(output(&["man"]).1.contains(".TH rekey 1"));
 }

@@ -18,6 +18,7 @@ pub mod dry_run;
 pub mod dynamodb;
 pub mod embedded;
 mod error;
+mod expiry;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;
 #[cfg(feature = "firestore")]
@@ -45,6 +46,7 @@ pub use description::{
     store_key_fields,
 };
 pub use error::{StoreError, StoreErrorKind, StoreResult};
+pub use expiry::Expiry;
 pub use question::{FrameworkQuery, LegacyProbe};
 pub use scan::{Activity, Page, Position, ScanPart, Snapshot};
 pub use write::{BatchLimits, Created, Guarded, GuardedUpdate};

@@ -92,6 +92,13 @@ impl PruneArgs {
             (Some(address), Some(collection)) => Some(store("--twins-in", &address, collection, rates)?),
             _ => None,
         };
+        if let Some(twins) = twins.as_ref().filter(|twins| twins.address.kind() != from.address.kind()) {
+            let (twins, from) = (twins.address.kind().title(), from.address.kind().title());
+            return Err(Error::usage(format!(
+                "--twins-in is {twins} and --from {from}: no twins of its documents."
+            ))
+            .hint("Name the store that the rekeyed documents were imported into."));
+        }
         let stores: Vec<_> = std::iter::once(&from).chain(&twins).collect();
         check_rates(rates, &stores)?;
         let archives = [self.legacy.paths(), &self.rekeyed].concat();

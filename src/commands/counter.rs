@@ -6,7 +6,7 @@ use super::import::{Job, Plan, What};
 use crate::archive::CounterAccount;
 use crate::document::json::Tape;
 use crate::document::text::write_quoted;
-use crate::document::{StoreKey, integer_field};
+use crate::document::{StoreKey, double, integer_field};
 use crate::layout::{CounterRule, Layout};
 use crate::report::{Finding, FindingCode};
 use crate::stores::connect::{self, StoreOptions};
@@ -102,10 +102,23 @@ async fn read_from(reader: &dyn CollectionReader, rule: &CounterRule) -> Result<
     let Some(line) = stored else { return Ok(None) };
     let mut tape = Tape::new();
     tape.read(&line).map_err(|error| Error::store(format!("The counter is no JSON: {error}")))?;
-    let value = integer_field(reader.kind(), &tape, &line, &rule.value).ok_or_else(|| {
-        Error::store(format!("The counter {:?} in {} is no integer", rule.value, reader.location()))
+    let value =
+        integer_field(reader.kind(), &tape, &line, &rule.value).or_else(|| whole_double(&line, &rule.value));
+    let value = value.ok_or_else(|| {
+        Error::usage(format!(
+            "The counter {:?} in {} is no integer; nothing was done",
+            rule.value,
+            reader.location()
+        ))
+        .hint(format!("Set it to at least the highest {} of the documents, as an int64.", rule.counts))
     })?;
     Ok(Some(CounterAccount { collection: rule.collection.clone(), identity: description.identity, value }))
+}
+
+/// A counter that a shell has set is a double.
+fn whole_double(line: &[u8], field: &str) -> Option<i64> {
+    let document: serde_json::Value = serde_json::from_slice(line).ok()?;
+    double::whole(double::parse(document.get(field)?.get("$numberDouble")?.as_str()?)?)
 }
 
 /// The counter's collection in the database of another one.

@@ -113,7 +113,11 @@ impl Job {
             .into_iter()
             .try_for_each(|finding| findings.push(finding))?;
         let sent = send::send(&self, &plan, &target, &checked, &folder, &mut findings, ui, stop).await?;
-        result::done(&self, &plan, &checked, &sent, findings, set_aside_file)
+        let outcome = result::done(&self, &plan, &checked, &sent, findings, set_aside_file)?;
+        Ok(match target::foreseen_refusal(&self, &target) {
+            Some(refusal) => outcome.with_error(refusal),
+            None => outcome,
+        })
     }
 
     fn findings_path(&self, beside: Option<&Path>) -> Option<PathBuf> {

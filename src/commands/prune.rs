@@ -23,7 +23,7 @@ use crate::options::{ArchiveOptions, LayoutOptions, PruneOptions, StoreOptions, 
 use crate::report::{Findings, Outcome};
 use crate::scan::scan;
 use crate::signal::StopSignal;
-use crate::stores::{Collection, CollectionReader, connect};
+use crate::stores::{Collection, CollectionReader, Description, Expiry, connect};
 use crate::ui::Ui;
 use crate::verify::{Found, FoundConsumer, TenantNames};
 use crate::{Error, Result};
@@ -49,16 +49,18 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
     let description = describe(read_from, "source", ui).await?;
     let stopped = || stop.check("Interrupted; nothing more is deleted. Run the same command again to go on.");
 
+    let expiry = |store: &Description| Expiry::of(store, archives.layout.document.expires.as_deref());
+    let mut expiries = [expiry(&description); 2];
     let mut found = read(read_from, &options.from, &archives, ui, &stopped).await?;
     tell_what_was_seen(read_from, "source", ui);
     if let Some(twins) = &options.twins {
         let reader = connect::open_reader(twins).await?;
-        let _ = describe(reader.as_ref(), "twins", ui).await?;
+        expiries[1] = expiry(&describe(reader.as_ref(), "twins", ui).await?);
         found.rekeyed = read(reader.as_ref(), twins, &archives, ui, &stopped).await?.rekeyed;
     }
     let mut findings = Findings::new(findings_path(&options).filter(|_| !options.dry_run));
     let decided = tokio::task::block_in_place(|| {
-        let evidence = evidence::gather(&archives, found)?;
+        let evidence = evidence::gather(&archives, found, expiries)?;
         decide::decide(&archives, evidence, &mut findings, ui, &stopped)
     })?;
     let tally = match collection.filter(|_| !options.dry_run) {

@@ -17,7 +17,7 @@ use crate::report::{Finding, FindingCode, Findings, Level, NoticeCode, Outcome, 
 use crate::scan::scan;
 use crate::signal::StopSignal;
 use crate::sort::Sorter;
-use crate::stores::{CollectionReader, Description, Snapshot, StoreError, StoreErrorKind, connect};
+use crate::stores::{CollectionReader, Description, Expiry, Snapshot, StoreError, StoreErrorKind, connect};
 use crate::ui::Ui;
 use crate::verify::{
     Comparison, Found, FoundConsumer, Receivers, Record, SampledStream, StreamChoice, StreamSample,
@@ -56,6 +56,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         options: &options,
         ui,
         reader: reader.as_ref(),
+        expiry: Expiry::of(&description, expectation.layout.document.expires.as_deref()),
         expectation: &mut expectation,
         totals: Totals::default(),
     };
@@ -109,6 +110,7 @@ struct Verification<'a> {
     options: &'a VerifyOptions,
     ui: &'a Ui,
     reader: &'a dyn CollectionReader,
+    expiry: Expiry,
     expectation: &'a mut Expectation,
     totals: Totals,
 }
@@ -168,6 +170,7 @@ impl Verification<'_> {
             events: &mut events,
             sample: &mut sample,
             in_scope: &in_scope,
+            expiry: self.expiry,
         };
         let found_rows = rekeyed.finish()?;
         let comparison = match expected_rows {

@@ -19,6 +19,13 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     }
 }
 
+/// The integer that a double is, if it is one that doubles count up to one by one.
+#[allow(clippy::cast_possible_truncation)] // The range is checked.
+pub(crate) fn whole(value: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64)
+}
+
 /// Appends the shortest text that reads back to the same bits; always with a point or an exponent.
 pub(crate) fn write(value: f64, out: &mut Vec<u8>) {
     if value.is_infinite() {

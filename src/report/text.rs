@@ -79,11 +79,7 @@ fn document(finding: &Finding) -> String {
 }
 
 /// A table of reasons, the most frequent first.
-fn reasons<R: Display>(
-    reasons: &BTreeMap<R, u64>,
-    advice: impl Fn(&R) -> &'static str,
-    ui: &Ui,
-) -> Result<()> {
+fn reasons<R: Display>(reasons: &BTreeMap<R, u64>, advice: impl Fn(&R) -> String, ui: &Ui) -> Result<()> {
     if reasons.is_empty() {
         return Ok(());
     }
@@ -92,7 +88,7 @@ fn reasons<R: Display>(
     let mut table =
         Table::new([("reason", Align::Left), ("documents", Align::Right), ("what to do", Align::Left)]);
     for (reason, documents) in sorted {
-        table.row([reason.to_string(), number(*documents), advice(reason).to_owned()]);
+        table.row([reason.to_string(), number(*documents), advice(reason)]);
     }
     ui.line("")?;
     ui.table(&table)

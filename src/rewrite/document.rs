@@ -62,6 +62,7 @@ impl DocumentRewriter {
             let reason = if error.duplicate { Reason::DuplicateName } else { Reason::Malformed };
             return Reading::Unattributable(Refusal::new(reason, error.to_string()));
         }
+        self.identity.version = None;
         let read = self.inspector.read(&self.tape, line, &mut self.identity, &mut self.order_key);
         match (read.stream_len, read.inspected) {
             (Ok(stream_len), inspected) => {

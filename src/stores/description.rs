@@ -102,6 +102,11 @@ pub struct Remark {
     pub text: String,
 }
 
+impl Remark {
+    /// The collection keeps a number of documents and removes the oldest by itself (MongoDB).
+    pub const CAPPED: &str = "capped";
+}
+
 /// What a new collection must have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectionSpec {

@@ -13,6 +13,8 @@ pub enum StoreErrorKind {
     NotFound,
     /// The collection to be created is there already.
     AlreadyExists,
+    /// It is there, but it is nothing that documents can be moved from or to (a view).
+    Unsuitable,
     /// The credentials are missing, wrong or do not suffice.
     Denied,
     /// The store will never take this document or request as it is.
@@ -73,7 +75,9 @@ impl From<StoreError> for crate::Error {
     fn from(error: StoreError) -> Self {
         use crate::ErrorKind;
         let kind = match error.kind {
-            StoreErrorKind::NotFound | StoreErrorKind::AlreadyExists => ErrorKind::Usage,
+            StoreErrorKind::NotFound | StoreErrorKind::AlreadyExists | StoreErrorKind::Unsuitable => {
+                ErrorKind::Usage
+            }
             StoreErrorKind::File => ErrorKind::File,
             _ => ErrorKind::Store,
         };

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::framework::StreamSample;
 use super::{Record, TenantNames};
 use crate::Result;
 use crate::archive::{ContentSum, TenantAccount};
 use crate::sort::{Sorted, Sorter};
+use crate::stores::Expiry;
 
 /// The counts of one tenant on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub struct Receivers<'a> {
     pub sample: &'a mut StreamSample,
     /// Tells whether a tenant is looked at.
     pub in_scope: &'a dyn Fn(u32) -> bool,
+    /// Tells what the store has deleted by itself.
+    pub expiry: Expiry,
 }
 
 /// One side of the join: the next row, copied, and the one before.
@@ -132,14 +134,13 @@ pub fn compare(expected: Sorted, found: Sorted, receivers: &mut Receivers<'_>) -
     let (mut expected, mut found) = (Side::new(expected)?, Side::new(found)?);
     let mut comparison = Comparison::default();
     let mut open = OpenStream::default();
-    let now = now();
     while !(expected.ended && found.ended) {
         let take_expected = !expected.ended && (found.ended || expected.key <= found.key);
         let take_found = !found.ended && (expected.ended || found.key <= expected.key);
         let wanted = if take_expected { Some(Record::read(&expected.row)?) } else { None };
         let there = if take_found { Some(Record::read(&found.row)?) } else { None };
         let key = if take_expected { &expected.key } else { &found.key };
-        comparison.pair(wanted.as_ref(), there.as_ref(), key, &mut open, now, receivers)?;
+        comparison.pair(wanted.as_ref(), there.as_ref(), key, &mut open, receivers)?;
         if take_expected {
             expected.advance()?;
             while !expected.ended && expected.key == expected.last_key {
@@ -162,7 +163,6 @@ impl Comparison {
         there: Option<&Record<'_>>,
         key: &[u8],
         open: &mut OpenStream,
-        now: i64,
         receivers: &mut Receivers<'_>,
     ) -> Result<()> {
         let Some(any) = wanted.or(there) else { return Ok(()) };
@@ -182,7 +182,7 @@ impl Comparison {
             add(&mut tenant.expected, wanted, !open.expected.any);
             open.expected = Last::of(wanted);
             // What has expired and is gone, the framework does not find either.
-            if there.is_some() || !has_expired(wanted, now) {
+            if there.is_some() || !receivers.expiry.has_passed(wanted.expires_at) {
                 receivers.sample.take(stream, wanted);
             }
         }
@@ -198,7 +198,7 @@ impl Comparison {
                 tenant.different += 1;
                 (receivers.difference)(Difference::Different, wanted, None)
             }
-            (Some(wanted), None) if has_expired(wanted, now) => {
+            (Some(wanted), None) if receivers.expiry.has_passed(wanted.expires_at) => {
                 tenant.expired += 1;
                 if !open.found.any {
                     open.found = Last::of(wanted);
@@ -333,16 +333,6 @@ impl TenantComparison {
 /// The tenants by name, for a result.
 pub fn by_name(comparison: Comparison, names: &TenantNames) -> BTreeMap<String, TenantComparison> {
     comparison.tenants.into_iter().map(|(number, it)| (names.name(number).to_owned(), it)).collect()
-}
-
-/// Whether a document's own time to live has passed.
-fn has_expired(record: &Record<'_>, now: i64) -> bool {
-    record.expires_at > 0 && record.expires_at <= now
-}
-
-fn now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-    i64::try_from(now).unwrap_or(i64::MAX)
 }
 
 /// The sum of several accounts of one tenant.

@@ -6,3 +6,4 @@ mod conformance;
 mod failures;
 mod road;
 mod server;
+mod targets;

@@ -1,5 +1,4 @@
 use std::ops::Range;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::preflight::{Checked, Examined};
 use super::{Plan, What};
@@ -8,7 +7,7 @@ use crate::commands::batches::{Batch, Batches};
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
 use crate::stores::relocate::Origin;
-use crate::stores::{BatchLimits, CollectionReader, GuardedUpdate};
+use crate::stores::{BatchLimits, CollectionReader, Expiry, GuardedUpdate, store_key_fields};
 use crate::{Error, Result};
 
 /// Consecutive documents that are sent in one call.
@@ -54,9 +53,13 @@ impl<'a> WriteBatches<'a> {
         plan: &'a Plan,
         checked: &'a Checked,
         target: &'a dyn CollectionReader,
+        expiry: Expiry,
         limits: BatchLimits,
     ) -> Self {
-        Self { batches: Batches::new(&plan.input, limits), reader: WriteReader::new(plan, checked, target) }
+        Self {
+            batches: Batches::new(&plan.input, limits),
+            reader: WriteReader::new(plan, checked, target, expiry),
+        }
     }
 
     /// The next batch with the positions of its documents; `None` after the last document.
@@ -78,21 +81,20 @@ struct WriteReader<'a> {
     plan: &'a Plan,
     checked: &'a Checked,
     key_map: Option<KeyMapReader>,
-    now: i64,
+    expiry: Expiry,
     document: Examined<'a>,
 }
 
 impl<'a> WriteReader<'a> {
-    fn new(plan: &'a Plan, checked: &'a Checked, target: &'a dyn CollectionReader) -> Self {
+    fn new(plan: &'a Plan, checked: &'a Checked, target: &'a dyn CollectionReader, expiry: Expiry) -> Self {
         let sha256 =
             plan.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
         let key_map = plan.key_map.as_deref();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
         Self {
             plan,
             checked,
             key_map: key_map.map(|path| KeyMapReader::open(path, Some(checked.documents), sha256.as_deref())),
-            now: i64::try_from(now).unwrap_or(i64::MAX),
+            expiry,
             document: Examined::new(plan, target),
         }
     }
@@ -118,12 +120,20 @@ impl<'a> WriteReader<'a> {
         let Examined { tape, inspector, identity, .. } = &mut self.document;
         tape.read(line.bytes)
             .map_err(|error| Error::file(format!("Line {} is damaged: {error}", line.number)))?;
-        if inspector.expires_at(tape, line.bytes).is_some_and(|time| time > 0 && time <= self.now) {
+        if inspector.expires_at(tape, line.bytes).is_some_and(|time| self.expiry.has_passed(time)) {
             batch.expired += 1;
             return Ok(());
         }
         let refused = |refusal: crate::check::Refusal| Error::bug(format!("Line {}: {refusal}", line.number));
-        let key = inspector.store_key(tape, line.bytes).map_err(refused)?;
+        let key = match inspector.store_key(tape, line.bytes) {
+            // It goes back whatever its other fields are; only the store's own key must be one.
+            Err(_) if self.plan.what == What::Legacy => {
+                let (store, spec) = (self.plan.layout.store, self.plan.layout.collection_spec());
+                StoreKey::of(store, &store_key_fields(store, &spec.key_fields), tape, line.bytes)
+            }
+            key => key,
+        };
+        let key = key.map_err(refused)?;
         // Legacy documents may be of a form that says nothing of a version.
         let version = match inspector.inspect(tape, line.bytes, identity) {
             Ok(()) => identity.version,

@@ -133,11 +133,13 @@ impl<'a> Examined<'a> {
             let reason = if error.duplicate { Reason::DuplicateName } else { Reason::Malformed };
             Refusal::new(reason, error.to_string())
         })?;
-        self.stream_len = self.inspector.order_key(&self.tape, line, &mut self.key)?;
+        let order = self.inspector.order_key(&self.tape, line, &mut self.key);
         if self.what == What::Legacy {
-            // Whatever was exported goes back, also what a rewrite would refuse.
+            // Whatever was exported goes back, also what has no key of its layout or what a rewrite would refuse.
+            self.stream_len = order.unwrap_or_default();
             return Ok(());
         }
+        self.stream_len = order?;
         match self.inspector.inspect(&self.tape, line, &mut self.identity) {
             // Whose a key is matters to whoever makes it; here it must agree with its fields, and it does so twice.
             Err(refusal) if refusal.reason == Reason::EscapingNeeded => {

@@ -21,8 +21,12 @@ pub(super) fn refused(job: &Job, plan: &Plan, checked: &Checked, findings: Findi
         ..ImportReport::default()
     };
     let error =
-        Error::refused(format!("{refused} of {documents} documents are refused; nothing was written"))
-            .hint("Pass --on-refused set-aside to write the other streams and keep these in a side file.");
+        Error::refused(format!("{refused} of {documents} documents are refused; nothing was written"));
+    let error = error.hint(if job.what == What::Legacy {
+        "Choose a target that takes them, or leave their streams out of the archive."
+    } else {
+        "Pass --on-refused set-aside to write the other streams and keep these in a side file."
+    });
     Ok(outcome(job, report, account).with_error(error))
 }
 

@@ -19,7 +19,7 @@ use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
 use crate::stores::outcome::{self, Conflict, Outcome};
 use crate::stores::relocate::relocate;
-use crate::stores::{BatchLimits, Guarded, GuardedUpdate, StoreError};
+use crate::stores::{BatchLimits, Expiry, Guarded, GuardedUpdate, StoreError};
 use crate::ui::{ProgressTask, Ui};
 use crate::{Error, Result};
 
@@ -195,6 +195,8 @@ impl Sender<'_> {
 /// happened to it since.
 fn settle_update(kind: StoreKind, guarded: Guarded, update: &GuardedUpdate) -> Settled {
     match guarded {
+        // What was carried over under its key had nothing to change.
+        Guarded::Done if update.when_text.contains(&update.set) => Settled::Identical,
         Guarded::Done => Settled::Written,
         Guarded::Failed(error) => Settled::Failed(error),
         Guarded::UniqueTaken(index) => Settled::Conflict {
@@ -249,8 +251,9 @@ impl Run<'_> {
             .rates
             .concurrency
             .map_or(BATCHES, |it| usize::try_from(it.get()).unwrap_or(BATCHES));
-        let mut batches =
-            WriteBatches::new(sender.plan, checked, &*sender.target.collection, sender.limits());
+        let Target { collection, description, .. } = sender.target;
+        let expiry = Expiry::of(description, sender.plan.layout.document.expires.as_deref());
+        let mut batches = WriteBatches::new(sender.plan, checked, &**collection, expiry, sender.limits());
         let mut under_way = FuturesUnordered::new();
         let mut failed = None;
         let mut more = true;

@@ -7,7 +7,7 @@ use crate::stores::connect;
 use crate::stores::dry_run::DryRun;
 use crate::stores::lookup::is_empty;
 use crate::stores::{
-    Collection, CollectionReader, Description, Index, StoreErrorKind, Subscribers, collection_noun,
+    Collection, CollectionReader, Description, Index, Remark, StoreErrorKind, Subscribers, collection_noun,
 };
 use crate::ui::Ui;
 use crate::{Error, Result};
@@ -120,8 +120,10 @@ async fn foresee(job: &Job, plan: &Plan, opened: Option<Opened>, ui: &Ui) -> Res
     };
     let reader = missing.reader();
     ui.target("target", &format!("{} (does not exist yet)", reader.location()));
-    check_subscribers(job, reader.subscribers().await?, reader.location(), ui)?;
-    let description = Description::of_new(plan.layout.store, reader.location(), spec);
+    let subscribers = reader.subscribers().await?;
+    check_subscribers(job, subscribers, reader.location(), ui)?;
+    let description =
+        Description { subscribers, ..Description::of_new(plan.layout.store, reader.location(), spec) };
     match missing {
         Found::Imagined { stand_in, .. } if job.dry_run => {
             let collection = Box::new(DryRun::new(stand_in, description.clone()));
@@ -154,6 +156,7 @@ pub(super) async fn make(found: Found, job: &Job, plan: &Plan, ui: &Ui) -> Resul
 /// What the collection is must fit the layout; what it lacks is told.
 fn check_description(job: &Job, plan: &Plan, description: &Description, ui: &Ui) -> Result<Vec<Finding>> {
     refuse_other_key_schema(description, &plan.layout)?;
+    refuse_capped(description)?;
     check_subscribers(job, description.subscribers, &description.location, ui)?;
     notice_time_to_live(description, ui);
     Ok(check_indexes(description, &plan.layout, ui))
@@ -172,6 +175,15 @@ fn refuse_other_key_schema(target: &Description, layout: &Layout) -> Result<()> 
         shown_key(&wanted)
     ))
     .hint("Choose another target, or set the layout's parameters with --set."))
+}
+
+/// A capped collection forgets documents as others come.
+fn refuse_capped(target: &Description) -> Result<()> {
+    if !target.remarks.iter().any(|remark| remark.code == Remark::CAPPED) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{} is capped and would lose documents; nothing was written", target.location))
+        .hint("Choose a collection that is not capped, or pass --create-target with a new name."))
 }
 
 /// A document that keeps its store key cannot be created beside itself; one changed in place must be there.
@@ -198,27 +210,44 @@ fn refuse_own_source(job: &Job, plan: &Plan, target: &Description) -> Result<()>
             "{} is not the collection the documents were exported from; nothing was written",
             target.location
         ))
-        .hint(format!("Leave {flag} out to create the documents there.")));
+        .hint(format!(
+            "Export it again if it was re-created since, or leave {flag} out to create the documents in an empty one."
+        )));
     }
     Ok(())
 }
 
+/// Stops for subscribers, unless they are taken care of; a dry run only says so, and ends as the run would.
 fn check_subscribers(job: &Job, subscribers: Subscribers, location: &str, ui: &Ui) -> Result<()> {
-    let message = match subscribers {
-        Subscribers::None => return Ok(()),
-        Subscribers::Present => {
-            format!("Somebody reads the changes of {location} and will see every document as new")
-        }
-        Subscribers::Unknown => format!(
-            "It cannot be seen whether somebody reads the changes of {location}; they would see every document as new"
-        ),
-    };
+    let Some(message) = seen_by_subscribers(job, subscribers, location) else { return Ok(()) };
     if job.subscribers_handled || job.dry_run {
         ui.notice(NoticeCode::Subscribers, format!("{message}."));
         return Ok(());
     }
-    Err(Error::refused(format!("{message}; nothing was written"))
-        .hint("Stop the subscribers or make them skip what is imported, then pass --subscribers-handled."))
+    Err(subscribers_unhandled(&message))
+}
+
+/// What a dry run found that the run would stop for.
+pub(super) fn foreseen_refusal(job: &Job, target: &Target) -> Option<Error> {
+    let Description { subscribers, location, .. } = &target.description;
+    let message = seen_by_subscribers(job, *subscribers, location);
+    message.filter(|_| job.dry_run && !job.subscribers_handled).map(|message| subscribers_unhandled(&message))
+}
+
+fn seen_by_subscribers(job: &Job, subscribers: Subscribers, location: &str) -> Option<String> {
+    let seen = if job.what.is_in_place() { "every change of a key" } else { "every document as new" };
+    match subscribers {
+        Subscribers::None => None,
+        Subscribers::Present => Some(format!("Somebody reads the changes of {location} and will see {seen}")),
+        Subscribers::Unknown => Some(format!(
+            "It cannot be seen whether somebody reads the changes of {location}; they would see {seen}"
+        )),
+    }
+}
+
+fn subscribers_unhandled(message: &str) -> Error {
+    Error::refused(format!("{message}; nothing was written"))
+        .hint("Stop the subscribers or make them skip what is imported, then pass --subscribers-handled.")
 }
 
 /// Says what of the source a collection that was just made does not have.

@@ -12,6 +12,7 @@ use crate::layout::{Identity, Inspector, KeyState, StoredOwner};
 use crate::report::{Finding, FindingCode, Findings};
 use crate::rewrite::{Rules, StreamId, out_of_order, stream_id};
 use crate::sort::Sorted;
+use crate::stores::Expiry;
 use crate::ui::Ui;
 use crate::verify::{join_key, write_place};
 use crate::{Error, Result};
@@ -165,6 +166,7 @@ struct Judge<'a> {
     stored: Stored,
     moved: crate::sort::SortedTable,
     twins: crate::sort::SortedTable,
+    expiry: [Expiry; 2],
     inspector: Inspector,
     tape: Tape,
     /// Whether the tape holds the line read last.
@@ -186,6 +188,7 @@ impl<'a> Judge<'a> {
             stored: Stored::new(evidence.stored)?,
             moved: evidence.moved,
             twins: evidence.twins,
+            expiry: evidence.expiry,
             inspector: Inspector::new(&archives.layout, archives.escaping),
             tape: Tape::new(),
             is_json: false,
@@ -290,7 +293,12 @@ impl<'a> Judge<'a> {
             rewritten.and_then(|()| self.inspector.new_order_key(&self.tape, line, &mut self.twin_key));
         let Ok(stream_len) = order else { return Ok(Some(Kept::NotMoved)) };
         join_key(self.archives.layout.kind, &self.twin_key, stream_len, &mut self.twin_join);
-        let Some(stored) = self.twins.first(&self.twin_join)? else { return Ok(Some(Kept::TwinMissing)) };
+        let Some(stored) = self.twins.first(&self.twin_join)? else {
+            let expires_at = self.inspector.expires_at(&self.tape, line);
+            // Both stores delete it by themselves, and the import did not write it again.
+            let has_expired = expires_at.is_some_and(|time| self.expiry.iter().all(|it| it.has_passed(time)));
+            return Ok((!has_expired).then_some(Kept::TwinMissing));
+        };
         let mut tape = Tape::new();
         tape.read(&self.twin)
             .map_err(|error| Error::bug(format!("A rewritten document is not JSON: {error}")))?;

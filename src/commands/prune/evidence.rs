@@ -2,6 +2,7 @@ use super::Archives;
 use crate::archive::{Companions, KeyMapReader};
 use crate::commands::legacy_blocks::SORT_BUDGET;
 use crate::sort::{Sorted, SortedTable, Sorter};
+use crate::stores::Expiry;
 use crate::verify::{Found, Record, write_place};
 use crate::{Error, Result};
 
@@ -17,10 +18,12 @@ pub(super) struct Evidence {
     pub moved: SortedTable,
     /// Rekeyed documents that are stored, by their join keys: 32 bytes of digest.
     pub twins: SortedTable,
+    /// What the stores of the legacy documents and of the twins delete by themselves.
+    pub expiry: [Expiry; 2],
 }
 
 /// Sorts what was found and reads the key maps.
-pub(super) fn gather(archives: &Archives, found: Found) -> Result<Evidence> {
+pub(super) fn gather(archives: &Archives, found: Found, expiry: [Expiry; 2]) -> Result<Evidence> {
     let mut moved = Sorter::new(&archives.folder, SORT_BUDGET);
     let mut place = Vec::new();
     for (manifest_path, manifest) in archives.rekeyed.manifests() {
@@ -48,5 +51,10 @@ pub(super) fn gather(archives: &Archives, found: Found) -> Result<Evidence> {
         let record = Record::read(row)?;
         twins.push(key, &record.whole)?;
     }
-    Ok(Evidence { stored: found.legacy.finish()?, moved: moved.into_table()?, twins: twins.into_table()? })
+    Ok(Evidence {
+        stored: found.legacy.finish()?,
+        moved: moved.into_table()?,
+        twins: twins.into_table()?,
+        expiry,
+    })
 }

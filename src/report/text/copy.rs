@@ -1,6 +1,6 @@
 use super::{parts, reasons};
 use crate::error::Result;
-use crate::report::{ExportReport, ImportReport, PruneReport};
+use crate::report::{Explanation, ExportReport, ImportReport, PruneReport};
 use crate::ui::Ui;
 use crate::ui::format::{bytes, count};
 
@@ -43,7 +43,7 @@ pub(super) fn import(report: &ImportReport, ui: &Ui) -> Result<()> {
     }
     let outcomes = if report.not_sent > 0 { "nothing was written".into() } else { outcomes };
     ui.line(&format!("{}: {outcomes}.", count(report.documents, "document")))?;
-    reasons(&report.reasons, |reason| reason.advice(), ui)?;
+    reasons(&report.reasons, |reason| reason.advice().to_owned(), ui)?;
     match &report.set_aside_file {
         Some(file) => ui.facts(&[("set aside in", file.display().to_string())]),
         None => Ok(()),
@@ -60,7 +60,17 @@ pub(super) fn prune(report: &PruneReport, ui: &Ui) -> Result<()> {
         ui.line("Nothing was deleted: this is a dry run.")?;
     }
     ui.line(&format!("{}: {outcomes}.", count(report.documents, "legacy document")))?;
-    reasons(&report.reasons, |_| "", ui)
+    reasons(&report.reasons, |reason| remedy_of_kept(reason), ui)
+}
+
+/// What to do about documents that were kept.
+fn remedy_of_kept(reason: &str) -> String {
+    Explanation::find(reason)
+        .continue_value()
+        .into_iter()
+        .flatten()
+        .find_map(|it| it.remedy)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::ui::{Align, Table, Ui};
 pub(super) fn rekey(report: &RekeyReport, ui: &Ui) -> Result<()> {
     headline(report, ui)?;
     tenants(report, ui)?;
-    reasons(&report.reasons, |reason| reason.advice(), ui)?;
+    reasons(&report.reasons, |reason| reason.advice().to_owned(), ui)?;
     let files = [
         ("archive", &report.archive),
         ("manifest", &report.manifest),

@@ -7,7 +7,8 @@ use aws_config::environment::EnvironmentVariableRegionProvider;
 use aws_config::imds;
 use aws_config::imds::region::ImdsRegionProvider;
 use aws_config::meta::region::RegionProviderChain;
-use aws_config::profile::ProfileFileRegionProvider;
+use aws_config::profile::{ProfileFileCredentialsProvider, ProfileFileRegionProvider};
+use aws_config::provider_config::ProviderConfig;
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::Client;
@@ -86,17 +87,23 @@ async fn region(address: &DynamoDbAddress, metadata: imds::Client) -> Result<Reg
 }
 
 async fn settings(address: &DynamoDbAddress, region: Region, metadata: imds::Client) -> SdkConfig {
-    let mut credentials = DefaultCredentialsChain::builder().region(region.clone()).imds_client(metadata);
-    let mut loader = aws_config::defaults(BehaviorVersion::v2026_01_12()).region(region);
+    let mut loader = aws_config::defaults(BehaviorVersion::v2026_01_12()).region(region.clone());
     if let Some(profile) = &address.profile {
-        credentials = credentials.profile_name(profile);
         loader = loader.profile_name(profile);
     }
     if let Ok(name) = AppName::new("rekey") {
         loader = loader.app_name(name);
     }
-    let credentials = credentials.build().await;
-    loader.credentials_provider(SharedCredentialsProvider::new(credentials)).load().await
+    let credentials = if let Some(profile) = &address.profile {
+        // A profile that was named is meant, whatever the environment holds; it is that or nothing.
+        let place = ProviderConfig::without_region().with_region(Some(region));
+        let named = ProfileFileCredentialsProvider::builder().configure(&place).profile_name(profile);
+        SharedCredentialsProvider::new(named.build())
+    } else {
+        let chain = DefaultCredentialsChain::builder().region(region).imds_client(metadata);
+        SharedCredentialsProvider::new(chain.build().await)
+    };
+    loader.credentials_provider(credentials).load().await
 }
 
 /// What the first request says of missing credentials, which it alone can tell: asking for them separately

@@ -6,6 +6,7 @@ use super::MongoDbCollection;
 use super::command::{Body, first, id_document};
 use super::failure::{Action, broken};
 use super::guarded::line;
+use crate::document::double;
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::stores::{Guarded, StoreError, StoreErrorKind, StoreResult, guard};
 
@@ -129,7 +130,8 @@ impl MongoDbCollection {
 }
 
 fn integer(document: &Document, field: &str) -> Option<i64> {
-    document.get_i64(field).or_else(|_| document.get_i32(field).map(i64::from)).ok()
+    let whole = || document.get_f64(field).ok().and_then(double::whole);
+    document.get_i64(field).or_else(|_| document.get_i32(field).map(i64::from)).ok().or_else(whole)
 }
 
 impl Body {

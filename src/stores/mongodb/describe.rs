@@ -31,7 +31,7 @@ impl MongoDbCollection {
         if found.collection_type != CollectionType::Collection {
             let message =
                 format!("{} is a view or a time series, not a collection of documents", self.location);
-            return Err(StoreError::new(StoreErrorKind::Permanent, message));
+            return Err(StoreError::new(StoreErrorKind::Unsuitable, message));
         }
         Ok(found)
     }
@@ -150,7 +150,7 @@ fn remarks(specification: &CollectionSpecification) -> Vec<Remark> {
     }
     if options.capped == Some(true) {
         let text = "The collection is capped; MongoDB removes its oldest documents by itself.";
-        remarks.push(remark("capped", text));
+        remarks.push(remark(Remark::CAPPED, text));
     }
     if options.collation.is_some() {
         let text = "The collection has a collation of its own; MongoDB compares its keys by that.";

@@ -37,6 +37,12 @@ fn without_a_region_or_credentials_it_is_a_usage_error_at_once() {
         (format!("dynamodb://eu-west-1?endpoint={endpoint}"), with(&[key]), "credentials"),
         (format!("dynamodb://eu-west-1?endpoint={endpoint}&profile=nobody"), with(&[]), "credentials"),
         (format!("dynamodb://?endpoint={endpoint}&profile=nobody"), with(&[]), "region"),
+        // A profile that was named is not replaced by what the environment holds.
+        (
+            format!("dynamodb://eu-west-1?endpoint={endpoint}&profile=nobody"),
+            with(&[("AWS_ACCESS_KEY_ID", "x"), key]),
+            "credentials",
+        ),
     ] {
         let (code, said, time) = export(&address, "Events", &variables);
         assert_eq!(code, Some(2), "{said}");

@@ -162,10 +162,49 @@ fn a_saga_whose_time_has_passed_is_expired_and_neither_missing_nor_written_again
         "--stored-owner",
         "replace",
     ]);
+    // A time that nobody watches deletes nothing.
     let result = scene.import("rekeyed.ndjson", "moved.db", "moved", &["--create-target"]);
-    assert_eq!((&result["written"], &result["expired"]), (&3.into(), &1.into()));
-    let verdict =
-        scene.verify(&["rekeyed.ndjson"], "moved.db", "moved", &["--legacy", "legacy.ndjson"]).ended(0);
+    assert_eq!((&result["written"], &result["expired"]), (&4.into(), &0.into()));
+    let verify =
+        || scene.verify(&["rekeyed.ndjson"], "moved.db", "moved", &["--legacy", "legacy.ndjson"]).ended(0);
+    let verdict = verify();
+    assert_eq!((&verdict["totals"]["expired"], &verdict["totals"]["found"]), (&0.into(), &4.into()));
+
+    // Now both tables do, and the twin is gone already.
+    wait(async {
+        for table in ["shop", "moved"] {
+            watch_ttl(&scene.collection(&format!("{table}.db"), table)).await;
+        }
+        let client = Server::Dynoxide.client();
+        let delete = client.delete_item().table_name(scene.collection("moved.db", "moved"));
+        let delete = delete.key("PK", AttributeValue::S(format!("SAGA#t:acme:{dead}")));
+        let _ = delete.key("SK", AttributeValue::S("OrderSaga".to_owned())).send().await.unwrap();
+    });
+    let verdict = verify();
     assert_eq!(verdict["verdict"], "match");
     assert_eq!((&verdict["totals"]["expired"], &verdict["totals"]["missing"]), (&1.into(), &0.into()));
+    let result = scene.import("rekeyed.ndjson", "moved.db", "moved", &[]);
+    assert_eq!((&result["identical"], &result["expired"]), (&3.into(), &1.into()));
+    let result = scene.done(&[
+        "prune",
+        "legacy.ndjson",
+        "--rekeyed",
+        "rekeyed.ndjson",
+        "--from",
+        &scene.address("shop.db"),
+        "--collection",
+        &scene.collection("shop.db", "shop"),
+        "--twins-in",
+        &scene.address("moved.db"),
+        "--twins-collection",
+        &scene.collection("moved.db", "moved"),
+    ]);
+    assert_eq!((&result["deleted"], &result["kept"]), (&4.into(), &0.into()), "{result}");
+}
+
+async fn watch_ttl(table: &str) {
+    let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name("ttl").build().unwrap();
+    let client = Server::Dynoxide.client();
+    let update = client.update_time_to_live().table_name(table).time_to_live_specification(ttl);
+    let _ = update.send().await.unwrap();
 }

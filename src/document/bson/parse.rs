@@ -187,7 +187,11 @@ impl<'t> Reader<'t> {
                 ElementType::Double
             }
             b"$numberDecimal" => {
-                out.extend_from_slice(&decimal128::parse(&self.text(first)?)?);
+                let (text, mut given_back) = (self.text(first)?, Vec::with_capacity(40));
+                let decimal = decimal128::parse(&text)?;
+                let carried = decimal128::write(decimal, &mut given_back);
+                (carried && given_back == text.as_bytes()).then_some(())?;
+                out.extend_from_slice(&decimal);
                 ElementType::Decimal128
             }
             b"$date" => {
@@ -207,24 +211,23 @@ impl<'t> Reader<'t> {
         Some(match name {
             b"$binary" => {
                 let [bytes, subtype] = self.both(inner, ["base64", "subType"])?;
-                let subtype = u8::from_str_radix(&self.text(subtype)?, 16).ok()?;
-                push_binary(subtype, &self.base64(bytes)?, out)?;
-                ElementType::Binary
-            }
-            b"$uuid" => {
-                let text: String = self.text(inner)?.split('-').collect();
-                push_binary(4, &hex::decode(text).ok().filter(|bytes| bytes.len() == 16)?, out)?;
+                let mut number = [0];
+                hex::decode_to_slice(&*self.lower_case(subtype)?, &mut number).ok()?;
+                push_binary(number[0], &self.base64(bytes)?, out)?;
                 ElementType::Binary
             }
             b"$timestamp" => {
-                for part in self.both(inner, ["i", "t"])? {
+                let [seconds, increment] = self.both(inner, ["t", "i"])?;
+                for part in [increment, seconds] {
                     let number: u32 = std::str::from_utf8(part.raw(self.line)).ok()?.parse().ok()?;
                     out.extend_from_slice(&number.to_le_bytes());
                 }
                 ElementType::Timestamp
             }
             b"$regularExpression" => {
-                for part in self.both(inner, ["pattern", "options"])? {
+                let [pattern, options] = self.both(inner, ["pattern", "options"])?;
+                self.text(options)?.bytes().is_sorted_by(|a, b| a < b).then_some(())?;
+                for part in [pattern, options] {
                     let text = self.text(part).filter(|text| !text.contains('\0'))?;
                     out.extend_from_slice(text.as_bytes());
                     out.push(0);
@@ -261,17 +264,24 @@ impl<'t> Reader<'t> {
 
     fn object_id(self, value: &Member, out: &mut Vec<u8>) -> Option<()> {
         let mut bytes = [0; 12];
-        hex::decode_to_slice(&*self.text(value)?, &mut bytes).ok()?;
+        hex::decode_to_slice(&*self.lower_case(value)?, &mut bytes).ok()?;
         out.extend_from_slice(&bytes);
         Some(())
+    }
+
+    fn lower_case(self, value: &Member) -> Option<std::borrow::Cow<'t, str>> {
+        self.text(value).filter(|text| !text.bytes().any(|byte| byte.is_ascii_uppercase()))
     }
 
     fn text(self, value: &Member) -> Option<std::borrow::Cow<'t, str>> {
         (value.kind == Kind::String).then(|| unescape(value.raw(self.line)))
     }
 
+    /// Bytes in the one alphabet and with the padding that MongoDB gives back.
     fn base64(self, value: &Member) -> Option<Vec<u8>> {
-        base64_text::decode(&self.text(value)?)
+        let text = self.text(value)?;
+        let is_usual = text.len().is_multiple_of(4) && !text.bytes().any(|byte| matches!(byte, b'-' | b'_'));
+        is_usual.then(|| base64_text::decode(&text))?
     }
 
     /// An integer as canonical Extended JSON spells it: MongoDB gives no other spelling back.
@@ -287,13 +297,15 @@ impl<'t> Reader<'t> {
         child.is_named(self.line, name).then_some(child)
     }
 
-    /// The two members of an object, in the order of `names`, if it has these and no other.
+    /// The two members of an object, if they are these in this order and there is no other.
     fn both(self, value: &'t Member, names: [&str; 2]) -> Option<[&'t Member; 2]> {
-        if value.kind != Kind::Object || self.tape.members(Some(value)).count() != 2 {
+        if value.kind != Kind::Object {
             return None;
         }
-        let [a, b] = names.map(|name| self.tape.find(self.line, Some(value), name));
-        Some([a?, b?])
+        let mut members = self.tape.members(Some(value));
+        let both = [members.next()?, members.next()?];
+        let are_these = both.iter().zip(names).all(|(member, name)| member.is_named(self.line, name));
+        (are_these && members.next().is_none()).then_some(both)
     }
 }
 

@@ -89,6 +89,18 @@ fn what_is_no_canonical_extended_json_is_refused_with_the_fields_name() {
     for (text, reason) in [
         (r#"{"a":1}"#, Reason::NotLossless),
         (r#"{"a":{"$oid":"xyz"}}"#, Reason::NotLossless),
+        // Other spellings of a value than the one that MongoDB gives back: what came back would differ.
+        (r#"{"a":{"$oid":"00000000000000000000000A"}}"#, Reason::NotLossless),
+        (r#"{"a":{"$uuid":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}}"#, Reason::NotLossless),
+        (r#"{"a":{"$binary":{"subType":"00","base64":"AA=="}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$binary":{"base64":"AA==","subType":"0"}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$binary":{"base64":"AA==","subType":"0A"}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$binary":{"base64":"AA","subType":"00"}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$binary":{"base64":"__8=","subType":"00"}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$timestamp":{"i":1,"t":2}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$regularExpression":{"options":"","pattern":"x"}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$regularExpression":{"pattern":"x","options":"mi"}}}"#, Reason::NotLossless),
+        (r#"{"a":{"$numberDecimal":"+1E2"}}"#, Reason::NotLossless),
         (r#"{"a":{"$numberInt":"2147483648"}}"#, Reason::NotLossless),
         (r#"{"a":[{"$date":"2026-01-02T03:04:05Z"}]}"#, Reason::NotLossless),
         (r#"{"a":{"x":null,"$numberLong":"1"}}"#, Reason::NotLossless),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The acceptance of Firestore at its full size, with a release build, against Google's own emulator.
 # The same specifications run small in scripts/test.sh; the two ratios are scripts/bench.sh firestore.
+# It takes half an hour: the emulator looks at the whole collection for every stream that verify reads.
 #
 # usage: scripts/acceptance/firestore.sh [TEST…]    parts of the names of the tests; all if left out
 set -euo pipefail

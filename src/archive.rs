@@ -30,6 +30,7 @@ mod compression;
 mod content_sum;
 mod evidence;
 mod expectation;
+mod folder;
 mod input;
 mod key_map;
 mod line_reader;

@@ -7,6 +7,7 @@ pub mod explain;
 pub mod export;
 pub mod import;
 mod legacy_blocks;
+mod manifest;
 pub mod prune;
 pub mod rekey;
 mod source;

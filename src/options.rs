@@ -23,7 +23,8 @@ pub use rekey::{AlreadyRekeyed, RekeyOptions, TenantRuleChoice};
 pub use restore::RestoreOptions;
 pub use verify::{ProbeStreams, VerifyOptions};
 
-pub use crate::stores::connect::{Rates, StoreOptions};
+pub use crate::stores::Rates;
+pub use crate::stores::connect::StoreOptions;
 
 /// A layout by name or file, with the names that users of the framework may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

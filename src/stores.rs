@@ -29,6 +29,7 @@ pub mod lookup;
 pub mod mongodb;
 pub mod outcome;
 mod question;
+mod rates;
 mod reads_through;
 pub mod relocate;
 #[cfg(any(feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
@@ -48,6 +49,7 @@ pub use description::{
 pub use error::{StoreError, StoreErrorKind, StoreResult};
 pub use expiry::Expiry;
 pub use question::{FrameworkQuery, LegacyProbe};
+pub use rates::Rates;
 pub use scan::{Activity, Page, Position, ScanPart, Snapshot};
 pub use write::{BatchLimits, Created, Guarded, GuardedUpdate};
 

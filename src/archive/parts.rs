@@ -1,11 +1,11 @@
 //! Which files an archive consists of.
 
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::folder::{is_ignored, names_in};
 use super::names::{FINDINGS, KEY_MAP, MANIFEST, REFUSED, ends_with, is_part, refuse_part};
-use super::vendor::{FILES, SUMMARY, VendorManifest, export_folder, read_export};
+use super::vendor::{VendorManifest, export_folder, read_export};
 use crate::{Error, Result};
 
 /// One file of an archive.
@@ -38,26 +38,6 @@ pub(super) fn find(path: &Path) -> Result<Parts> {
     refuse_companion(path)?;
     refuse_missing(path)?;
     Ok(Parts { files: vec![Part { path: path.to_owned(), documents: None }], vendor: None })
-}
-
-/// The names in a folder, in byte order.
-pub(super) fn names_in(folder: &Path) -> Result<Vec<OsString>> {
-    let entries = fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<Result<Vec<_>, _>>());
-    let mut names = entries.map_err(|source| Error::io("list the folder", folder, source))?;
-    names.sort();
-    Ok(names)
-}
-
-/// Whether a file in a folder of parts is no part.
-pub(super) fn is_ignored(name: &OsStr) -> bool {
-    let hidden = name.as_encoded_bytes().first().is_none_or(|first| matches!(first, b'.' | b'_'));
-    let path = Path::new(name);
-    let ours =
-        [MANIFEST, KEY_MAP, REFUSED, FINDINGS, ".journal"].iter().any(|suffix| ends_with(path, suffix));
-    let vendors =
-        [SUMMARY, FILES, "manifest-summary.md5", "manifest-files.md5"].iter().any(|vendor| name == *vendor);
-    hidden || ours || vendors
 }
 
 fn from_export(folder: &Path) -> Result<Parts> {

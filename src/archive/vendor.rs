@@ -16,10 +16,9 @@ use md5::{Digest as _, Md5};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::folder::{FILES, SUMMARY, is_ignored, names_in};
 use crate::{Error, Result};
 
-pub(super) const SUMMARY: &str = "manifest-summary.json";
-pub(super) const FILES: &str = "manifest-files.json";
 /// The only form that carries the items as the service imports them.
 const FORMAT: &str = "DYNAMODB_JSON";
 
@@ -174,9 +173,8 @@ fn refuse_unnamed(folder: &Path, files: &[DataFile]) -> Result<()> {
     if !data.is_dir() {
         return Ok(());
     }
-    let unnamed =
-        |name: &OsString| !super::parts::is_ignored(name) && !named.contains(&Some(name.as_os_str()));
-    match super::parts::names_in(&data)?.into_iter().find(unnamed) {
+    let unnamed = |name: &OsString| !is_ignored(name) && !named.contains(&Some(name.as_os_str()));
+    match names_in(&data)?.into_iter().find(unnamed) {
         Some(name) => {
             Err(Error::file(format!("{:?} is not named in {FILES}: the export is damaged", data.join(name)))
                 .hint("Copy the export again into an empty folder."))

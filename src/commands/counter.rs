@@ -2,7 +2,6 @@
 //!
 //! It must never be below the highest number that a stored document holds, or numbers would be given twice.
 
-use super::import::{Job, Plan, What};
 use crate::archive::CounterAccount;
 use crate::document::json::Tape;
 use crate::document::text::write_quoted;
@@ -10,8 +9,7 @@ use crate::document::{StoreKey, double, integer_field};
 use crate::layout::{CounterRule, Layout};
 use crate::report::{Finding, FindingCode};
 use crate::stores::connect::{self, StoreOptions};
-use crate::stores::{CollectionReader, CollectionSpec, StoreErrorKind};
-use crate::ui::Ui;
+use crate::stores::{CollectionReader, StoreErrorKind};
 use crate::{Error, Result};
 
 /// Reads the counter beside a collection; `None` where the layout has none or the store holds none.
@@ -32,55 +30,7 @@ pub(super) async fn check(
     Ok(finding(rule, counter.as_ref(), highest))
 }
 
-/// Brings the counter of an import's target up to what the archive needs, and never down.
-///
-/// In the database that the documents come from the counter is the framework's own: it is only looked at.
-pub(super) async fn carry_over(
-    job: &Job,
-    plan: &Plan,
-    highest: Option<i64>,
-    ui: &Ui,
-) -> Result<Option<Finding>> {
-    let Some(rule) = &plan.layout.counter else { return Ok(None) };
-    let exported = plan.manifest().and_then(|manifest| manifest.counter.as_ref());
-    let Some(least) = highest.max(exported.map(|counter| counter.value)) else { return Ok(None) };
-    let store = beside(&job.to, rule);
-    if job.dry_run {
-        // Where there is nothing yet, an import would make it.
-        let Ok(reader) = connect::open_reader(&store).await else { return Ok(None) };
-        let counter = read_from(&*reader, rule).await?;
-        let own = is_own(job, exported, counter.as_ref());
-        return Ok(if own { finding(rule, counter.as_ref(), least) } else { None });
-    }
-    let collection = connect::open(&store, false).await?;
-    let counter = read_from(&*collection, rule).await?;
-    if is_own(job, exported, counter.as_ref()) {
-        return Ok(finding(rule, counter.as_ref(), least));
-    }
-    if let Err(error) = collection.describe().await {
-        if error.kind != StoreErrorKind::NotFound {
-            return Err(error.into());
-        }
-        if !job.create_target {
-            return Ok(finding(rule, None, least));
-        }
-        collection.create_collection(&CollectionSpec::default()).await?;
-    }
-    let before = collection.raise(&key(rule), &rule.value, least).await?;
-    if before.is_none_or(|before| before < least) {
-        let was = before.map_or_else(|| "absent".to_owned(), |before| before.to_string());
-        ui.status(&format!("The counter in {} was {was} and is now {least}.", collection.location()));
-    }
-    Ok(None)
-}
-
-/// Whether the target's counter is the one of the database that the documents were exported from.
-fn is_own(job: &Job, exported: Option<&CounterAccount>, counter: Option<&CounterAccount>) -> bool {
-    let identity = |counter: Option<&CounterAccount>| counter.and_then(|it| it.identity.clone());
-    job.what == What::InPlace || (identity(exported).is_some() && identity(exported) == identity(counter))
-}
-
-fn finding(rule: &CounterRule, counter: Option<&CounterAccount>, least: i64) -> Option<Finding> {
+pub(super) fn finding(rule: &CounterRule, counter: Option<&CounterAccount>, least: i64) -> Option<Finding> {
     let holds = match counter {
         Some(counter) if counter.value >= least => return None,
         Some(counter) => format!("holds {}", counter.value),
@@ -93,7 +43,10 @@ fn finding(rule: &CounterRule, counter: Option<&CounterAccount>, least: i64) -> 
     Some(Finding { key: Some(rule.id.clone()), ..Finding::new(FindingCode::CounterLow, message) })
 }
 
-async fn read_from(reader: &dyn CollectionReader, rule: &CounterRule) -> Result<Option<CounterAccount>> {
+pub(super) async fn read_from(
+    reader: &dyn CollectionReader,
+    rule: &CounterRule,
+) -> Result<Option<CounterAccount>> {
     let description = match reader.describe().await {
         Err(error) if error.kind == StoreErrorKind::NotFound => return Ok(None),
         description => description?,
@@ -122,11 +75,11 @@ fn whole_double(line: &[u8], field: &str) -> Option<i64> {
 }
 
 /// The counter's collection in the database of another one.
-fn beside(store: &StoreOptions, rule: &CounterRule) -> StoreOptions {
+pub(super) fn beside(store: &StoreOptions, rule: &CounterRule) -> StoreOptions {
     StoreOptions { collection: rule.collection.clone(), ..store.clone() }
 }
 
-fn key(rule: &CounterRule) -> StoreKey {
+pub(super) fn key(rule: &CounterRule) -> StoreKey {
     let mut quoted = Vec::new();
     write_quoted(&rule.id, &mut quoted);
     // A quoted text is UTF-8.

@@ -1,10 +1,9 @@
 //! `rekey export`: one collection in, a version-ordered archive and its manifest out.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::legacy_blocks::SORT_BUDGET;
-use super::rekey::{TOOL, layout_account};
+use super::manifest::{TOOL, count_notices, file_name, layout_account};
 use super::source::find_layout;
 use super::state_folder;
 use super::store::{describe, reader_concurrency, same_key, shown_key, tell_what_was_seen};
@@ -101,21 +100,6 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     }
     staged.commit()?;
     Ok(Outcome::done(Report::Export(report)))
-}
-
-/// The name that a manifest gives its archive.
-pub(super) fn file_name(path: Option<&Path>) -> String {
-    let name = path.and_then(Path::file_name);
-    name.map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
-/// The notices so far, as a manifest records them.
-pub(super) fn count_notices(ui: &Ui) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for notice in ui.notices() {
-        *counts.entry(notice.code.code().to_owned()).or_default() += 1;
-    }
-    counts
 }
 
 /// Sorts what a scan reads, leaving out what the layout says is not its own.

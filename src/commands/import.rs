@@ -6,6 +6,7 @@
 
 mod batch;
 mod capacity;
+mod counter;
 mod index_needed;
 mod notable;
 mod plan;
@@ -18,7 +19,7 @@ mod unique;
 
 use std::path::{Path, PathBuf};
 
-use super::{companion, counter, state_folder};
+use super::{companion, state_folder};
 use crate::archive::{ArchiveInput, Companions};
 use crate::exit::ExitStatus;
 use crate::options::{ArchiveOptions, ImportOptions, OnRefused, RestoreOptions, StoreOptions, is_dash};

@@ -11,17 +11,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use jiff::Timestamp;
 
-use super::export::{count_notices, file_name};
 use super::legacy_blocks::{SORT_BUDGET, legacy_blocks};
+use super::manifest::{TOOL, count_notices, file_name, layout_account};
 use super::{OpenedArchive, open_archive, state_folder};
 use crate::archive::{
-    ArchiveWriter, FORMAT, KeyMapWriter, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, Staged,
-    Totals, now,
+    ArchiveWriter, FORMAT, KeyMapWriter, Manifest, RecordedEscaping, RekeyAccount, Staged, Totals, now,
 };
 use crate::check::{Reason, Refusal};
 use crate::exit::ExitStatus;
 use crate::key::Escaping;
-use crate::layout::Layout;
 use crate::options::{OnRefused, RekeyOptions, TenantRuleChoice, is_dash};
 use crate::report::{Finding, Findings, NoticeCode, Outcome, RekeyReport, Report};
 use crate::rewrite::{
@@ -411,16 +409,4 @@ fn refuse_other_escaping(stated: Option<Escaping>, archive: &OpenedArchive) -> R
         }
     }
     Ok(())
-}
-
-/// The tool, as manifests name it.
-pub(super) const TOOL: &str = concat!("rekey ", env!("CARGO_PKG_VERSION"));
-
-/// A layout as manifests record it.
-pub(super) fn layout_account(layout: &Layout) -> LayoutAccount {
-    LayoutAccount {
-        name: layout.name.clone(),
-        digest: layout.digest(),
-        parameters: layout.parameter_values(),
-    }
 }

@@ -2,27 +2,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use sha2::{Digest as _, Sha256};
-
 use super::buffer::Output;
 use super::document::content_entry;
 use super::rules::Rules;
+use super::stream_id::{StreamId, stream_id};
 use crate::archive::{ArchiveWriter, KeyMapRow, KeyMapWriter, TenantAccount};
 use crate::check::{Reason, Refusal};
 use crate::document::canonical::DocumentDigest;
 use crate::sort::Sorter;
 use crate::{Error, Result};
-
-/// A legacy stream, as a short digest of the part of the order key that identifies it.
-pub type StreamId = [u8; 16];
-
-/// The short digest of a stream.
-pub fn stream_id(stream: &[u8]) -> StreamId {
-    let digest: [u8; 32] = Sha256::digest(stream).into();
-    let mut id = StreamId::default();
-    id.copy_from_slice(&digest[..16]);
-    id
-}
 
 /// Where rewritten documents go at last: the archive and its key map, or nowhere in a dry run.
 #[derive(Default)]

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::output::{StreamId, stream_id};
+use super::stream_id::{StreamId, stream_id};
 use super::suspicion::Suspicion;
 use crate::check::Refusal;
 use crate::key::Escaping;

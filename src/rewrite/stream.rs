@@ -8,7 +8,6 @@ use super::output::collision;
 use super::rules::Rules;
 use super::verdict::{Moved, RefusedDocument, StreamResult, Verdict, stream_refused};
 use super::versions::VersionRun;
-use super::worker::Fragment;
 use crate::Result;
 use crate::archive::{Chunk, ContentSum, Line};
 use crate::check::Refusal;
@@ -18,6 +17,15 @@ use crate::tenant::TenantResolver;
 
 /// How many documents of one stream are refused with a reason of their own.
 const MAX_REASONS: usize = 1_000;
+
+/// Some lines of one stream at an end of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Fragment {
+    /// The stream: the part of the order key that its documents share.
+    pub stream: Vec<u8>,
+    /// The lines: indexes into the block.
+    pub lines: Range<usize>,
+}
 
 /// Rewrites streams, one after the other.
 pub struct StreamRewriter {

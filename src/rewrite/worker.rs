@@ -1,4 +1,3 @@
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -6,7 +5,7 @@ use super::buffer::Output;
 use super::document::Reading;
 use super::lines::line_at;
 use super::rules::Rules;
-use super::stream::{OpenStream, StreamRewriter};
+use super::stream::{Fragment, OpenStream, StreamRewriter};
 use super::verdict::StreamResult;
 use crate::archive::{Chunk, Line};
 use crate::check::Reason;
@@ -37,15 +36,6 @@ impl WorkedBlock {
         self.results.clear();
         (self.head, self.tail, self.order) = Default::default();
     }
-}
-
-/// Some lines of one stream at an end of a block.
-#[derive(Clone, Debug, Default)]
-pub struct Fragment {
-    /// The stream: the part of the order key that its documents share.
-    pub stream: Vec<u8>,
-    /// The lines: indexes into the block.
-    pub lines: Range<usize>,
 }
 
 /// Works on blocks, one after the other, on a thread of its own.

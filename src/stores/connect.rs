@@ -1,7 +1,5 @@
 //! The one place that turns an address into a collection, and so the one that knows every store.
 
-use std::num::NonZeroU32;
-
 use super::address::{EmbeddedAddress, StoreAddress};
 #[cfg(feature = "cosmosdb")]
 use super::cosmosdb::CosmosDbCollection;
@@ -14,7 +12,7 @@ use super::firestore::FirestoreCollection;
 use super::mongodb::MongoDbCollection;
 use super::retry::{Retry, RetryPolicy};
 use super::throttle::Throttle;
-use super::{Collection, CollectionReader, CollectionSpec};
+use super::{Collection, CollectionReader, CollectionSpec, Rates};
 use crate::{Error, Result};
 
 /// A collection, table or container and how fast it may be used.
@@ -26,21 +24,6 @@ pub struct StoreOptions {
     pub collection: String,
     /// How fast the store may be used.
     pub rates: Rates,
-}
-
-/// Upper bounds on the use of a store; `None` leaves it to the store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rates {
-    /// DynamoDB read capacity units a second.
-    pub max_rcu: Option<NonZeroU32>,
-    /// DynamoDB write capacity units a second.
-    pub max_wcu: Option<NonZeroU32>,
-    /// Cosmos DB request units a second.
-    pub max_ru: Option<NonZeroU32>,
-    /// Documents written a second, on any store.
-    pub max_writes_per_second: Option<NonZeroU32>,
-    /// Requests in flight at one time.
-    pub concurrency: Option<NonZeroU32>,
 }
 
 /// Tells whether there is what a collection would be made in: the file of embedded storage may not be, a database is.

@@ -25,8 +25,8 @@ use async_trait::async_trait;
 use self::container::Container;
 pub use self::credentials::Credentials;
 use self::key::{ItemKey, check_id, key_of};
+use super::Rates;
 use super::address::CosmosDbAddress;
-use super::connect::Rates;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
     FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,

@@ -26,8 +26,8 @@ use aws_sdk_dynamodb::types::TableDescription;
 
 use self::error::{Effect, store_error};
 use self::table::Table;
+use super::Rates;
 use super::address::DynamoDbAddress;
-use super::connect::Rates;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
     FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,

@@ -34,8 +34,8 @@ use self::path::CollectionPath;
 use self::service::Service;
 pub use self::settings::Endpoint;
 use self::settings::Settings;
+use super::Rates;
 use super::address::FirestoreAddress;
-use super::connect::Rates;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
     FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart, Snapshot,

@@ -35,6 +35,10 @@ pub(super) fn write_escaped_without(
 }
 
 impl<'t> Writer<'t, '_> {
+    pub(super) fn mongodb_stands(&self) -> bool {
+        stands(self.tape)
+    }
+
     pub(super) fn mongodb_document(&mut self, leave_out: &[String]) -> Written {
         let line = self.line;
         let keep = |field: &Member| !field.is_one_of(line, leave_out);

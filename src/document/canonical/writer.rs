@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use super::mongodb;
 use crate::document::StoreKind;
 use crate::document::json::{Kind, Member, Tape};
 use crate::document::text::{unescape, write_quoted};
@@ -58,7 +57,7 @@ impl<'t> Writer<'t, '_> {
     fn stands(&self, value: &Member) -> bool {
         self.tape.is_compact()
             && match self.kind {
-                StoreKind::MongoDb => mongodb::stands(self.tape),
+                StoreKind::MongoDb => self.mongodb_stands(),
                 StoreKind::DynamoDb => self.typed(value).is_some_and(|typed| self.dynamodb_stands(typed)),
                 StoreKind::Firestore => self.typed(value).is_some_and(|typed| self.firestore_stands(typed)),
                 StoreKind::CosmosDb => self.cosmosdb_stands(value),

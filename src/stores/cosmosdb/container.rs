@@ -5,8 +5,8 @@ use azure_data_cosmos::{CosmosClient, CosmosError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::error::{Effect, charge, store_error};
+use crate::stores::Rates;
 use crate::stores::capacity::{Admitted, Capacity};
-use crate::stores::connect::Rates;
 use crate::stores::{BatchLimits, StoreError, StoreErrorKind, StoreResult};
 
 /// Requests in flight at one time, if nobody says.

@@ -6,8 +6,8 @@ use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::error::{Effect, store_error};
 use super::schema::KeySchema;
+use crate::stores::Rates;
 use crate::stores::capacity::Capacity;
-use crate::stores::connect::Rates;
 use crate::stores::{BatchLimits, StoreError, StoreErrorKind, StoreResult};
 
 /// Requests in flight at one time, if nobody says.

@@ -12,7 +12,7 @@ use super::connect::Api;
 use super::pace::Pace;
 use super::path::CollectionPath;
 use super::settings::Endpoint;
-use crate::stores::connect::Rates;
+use crate::stores::Rates;
 use crate::stores::{BatchLimits, Remark};
 
 /// Requests in flight at one time, if nobody says.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use azure_core::credentials::Secret;
 use rekey::document::StoreKind;
-use rekey::stores::connect::Rates;
+use rekey::stores::Rates;
 use rekey::stores::cosmosdb::{CosmosDbCollection, Credentials};
 use rekey::stores::retry::{Retry, RetryPolicy};
 use rekey::stores::{Collection, CollectionSpec, CollectionWriter as _};

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use azure_core::credentials::{AccessToken, TokenCredential, TokenRequestOptions};
 use azure_core::time::{Duration as Span, OffsetDateTime};
 use rekey::document::StoreKind;
-use rekey::stores::connect::Rates;
+use rekey::stores::Rates;
 use rekey::stores::cosmosdb::{CosmosDbCollection, Credentials};
 use rekey::stores::{CollectionReader as _, CollectionWriter as _, Created, StoreErrorKind};
 

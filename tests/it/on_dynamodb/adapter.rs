@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use rekey::document::StoreKind;
-use rekey::stores::connect::Rates;
+use rekey::stores::Rates;
 use rekey::stores::dynamodb::DynamoDbCollection;
 use rekey::stores::retry::{Retry, RetryPolicy};
 use rekey::stores::{Collection, CollectionSpec, CollectionWriter as _};

@@ -337,8 +337,9 @@ fn what_a_server_would_refuse_or_change_is_refused_by_name_before_any_write() {
 /// `_id`s of every type, the greatest and the least value of all among them.
 #[test]
 fn ids_of_every_type_are_read_once_each_in_any_number_of_parts() {
+    use rekey::stores::Rates;
     use rekey::stores::StoreAddress;
-    use rekey::stores::connect::{self, Rates, StoreOptions};
+    use rekey::stores::connect::{self, StoreOptions};
 
     let place = Place::new(Server::ReplicaSet);
     let mut ids: Vec<(u8, Vec<u8>)> = vec![

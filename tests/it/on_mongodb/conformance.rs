@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use rekey::document::StoreKind;
-use rekey::stores::connect::{self, Rates, StoreOptions};
+use rekey::stores::Rates;
+use rekey::stores::connect::{self, StoreOptions};
 use rekey::stores::{Collection, CollectionSpec, StoreAddress};
 
 use super::server::{Place, Server, unlike_any};

@@ -3,7 +3,7 @@ use std::num::NonZeroU32;
 use crate::options::Rates;
 use crate::report::NoticeCode;
 use crate::stores::{CollectionReader, Description, KeyField, Remark, StoreErrorKind, lookup};
-use crate::ui::Ui;
+use crate::ui::{Ui, format};
 use crate::{Error, Result};
 
 /// How many parts of a collection are read at one time, if nobody says.
@@ -74,6 +74,17 @@ pub(super) fn shown_key(fields: &[KeyField]) -> String {
 /// A Cosmos DB path without its first `/`.
 fn path_free(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
+}
+
+/// Says how many documents the store deletes by itself, if there are any, and what that means.
+pub(super) fn notice_expired(documents: u64, meaning: &str, ui: &Ui) {
+    if documents > 0 {
+        let documents = format::count(documents, "document");
+        ui.notice(
+            NoticeCode::Expired,
+            format!("{documents} had expired by their own time to live {meaning}."),
+        );
+    }
 }
 
 /// Says that a default time to live restarts, or that one is copied.

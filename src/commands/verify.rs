@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
-use super::store::{describe, reader_concurrency};
+use super::store::{describe, notice_expired, reader_concurrency};
 use super::{companion, counter, state_folder};
 use crate::key::Escaping;
 use crate::options::{ProbeStreams, VerifyOptions, is_dash};
@@ -73,6 +73,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         ui.notice(NoticeCode::NotConsistent, message);
     }
     let totals = run.totals;
+    notice_expired(totals.expired, "and need not be there", ui);
     result::finish(&expectation, comparison, &names, totals, probed, findings)
 }
 

@@ -11,6 +11,7 @@ use super::preflight::Checked;
 use super::target::Target;
 use super::{Job, Plan, What};
 use crate::commands::journal_stem;
+use crate::commands::store::notice_expired;
 use crate::document::canonical::differing_fields;
 use crate::document::json::Tape;
 use crate::document::{StoreKind, integer_field, text_field};
@@ -80,6 +81,7 @@ pub(super) async fn send(
         journal.finish()?;
     }
     task.finish();
+    notice_expired(tally.expired, "and are not written", ui);
     Ok(Sent { tally })
 }
 

@@ -183,7 +183,9 @@ fn a_saga_whose_time_has_passed_is_expired_and_neither_missing_nor_written_again
     let verdict = verify();
     assert_eq!(verdict["verdict"], "match");
     assert_eq!((&verdict["totals"]["expired"], &verdict["totals"]["missing"]), (&1.into(), &0.into()));
+    assert!(codes(&verdict).contains(&"expired"), "{verdict}");
     let result = scene.import("rekeyed.ndjson", "moved.db", "moved", &[]);
+    assert!(codes(&result).contains(&"expired"), "{result}");
     assert_eq!((&result["identical"], &result["expired"]), (&3.into(), &1.into()));
     let result = scene.done(&[
         "prune",

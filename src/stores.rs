@@ -164,8 +164,10 @@ pub trait CollectionWriter: Send + Sync {
     /// may answer [`StoreErrorKind::Permanent`].
     async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded>;
 
-    /// Deletes documents that are still equal to `expected` (one line a key) in their canonical form, and
-    /// in the store's own change mark (`_etag`, `updateTime`) where `expected` carries one.
+    /// Deletes documents that are still equal to `expected` (one line a key) in their canonical form, system
+    /// fields aside: one that was written anew with the same content is still the same document. A change
+    /// between the look and the delete is never lost; the store's own change mark (`_etag`, `updateTime`) or
+    /// a condition on the content sees to it.
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded>;
 
     /// Creates documents and in the same step deletes, for each, the one it takes the place of: of `old`, which

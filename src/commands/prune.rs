@@ -13,6 +13,7 @@ mod result;
 
 use std::path::PathBuf;
 
+use self::decide::Kept;
 use super::legacy_blocks::SORT_BUDGET;
 use super::store::{describe, reader_concurrency, tell_what_was_seen};
 use super::{OpenedArchive, companion, open_archive, state_folder};
@@ -59,7 +60,7 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
         found.rekeyed = read(reader.as_ref(), twins, &archives, ui, &stopped).await?.rekeyed;
     }
     let mut findings = Findings::new(findings_path(&options).filter(|_| !options.dry_run));
-    let decided = tokio::task::block_in_place(|| {
+    let mut decided = tokio::task::block_in_place(|| {
         let evidence = evidence::gather(&archives, found, expiries)?;
         decide::decide(&archives, evidence, &mut findings, ui, &stopped)
     })?;
@@ -68,7 +69,10 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
         Some(collection) => {
             let target =
                 delete::Target { collection: collection.as_ref(), identity: description.identity.as_deref() };
-            delete::delete(&options, &archives, &decided, &target, &mut findings, ui, stop).await?
+            let deleted =
+                delete::delete(&options, &archives, &decided, &target, &mut findings, ui, stop).await?;
+            decided.count(Kept::ChangedMeanwhile, deleted.changed_meanwhile);
+            deleted.tally
         }
     };
     result::finish(&options, &archives, decided, tally, findings)

@@ -153,7 +153,7 @@ impl CollectionWriter for DryRun {
         };
         let foreseen = |(expected, stored): (&[u8], Option<Box<[u8]>>)| {
             let Some(stored) = stored else { return Guarded::Missing };
-            match guard::is_unchanged(self.description.store, &stored, expected) {
+            match guard::is_same(self.description.store, &stored, expected) {
                 Ok(true) => Guarded::Done,
                 _ => Guarded::Differs(Some(stored)),
             }

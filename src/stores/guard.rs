@@ -76,8 +76,8 @@ pub fn is_same(kind: StoreKind, a: &[u8], b: &[u8]) -> Result<bool, JsonError> {
     Ok(canonical_a == canonical_b)
 }
 
-/// Whether a stored document is still the expected one: the same in its canonical form, and with the same
-/// change mark (`_etag`, `updateTime`) where `expected` carries one.
+/// Whether a stored document was not even written anew since `expected` was read: the same in its canonical form, and
+/// with the same change mark (`_etag`, `updateTime`) where `expected` carries one.
 pub fn is_unchanged(kind: StoreKind, stored: &[u8], expected: &[u8]) -> Result<bool, JsonError> {
     let mark = match kind {
         StoreKind::MongoDb | StoreKind::DynamoDb => return is_same(kind, stored, expected),

@@ -142,7 +142,7 @@ pub async fn delete(collection: &dyn Collection, keys: &[StoreKey], expected: &L
         // Gone, by the call whose answer was lost or otherwise.
         let Some(stored) = stored else { return Some(Guarded::Done) };
         let expected = expected.get(at).unwrap_or_default();
-        let open = guard::is_unchanged(kind, &stored, expected).unwrap_or(false);
+        let open = guard::is_same(kind, &stored, expected).unwrap_or(false);
         (!open).then_some(Guarded::Differs(Some(stored)))
     };
     settle(collection, keys, send, look).await

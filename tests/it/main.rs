@@ -14,6 +14,7 @@ mod fixtures;
 mod generated;
 mod hostile;
 mod import_refusals;
+mod intruder;
 mod kill;
 mod messages;
 #[cfg(feature = "cosmosdb")]
@@ -25,6 +26,7 @@ mod on_firestore;
 #[cfg(feature = "mongodb")]
 mod on_mongodb;
 mod overlapping_tenants;
+mod prune;
 mod refusals;
 mod regressions;
 mod results;

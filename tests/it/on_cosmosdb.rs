@@ -9,6 +9,7 @@ mod fidelity;
 mod hierarchical;
 mod kill;
 mod limits;
+mod prune;
 mod road;
 mod server;
 mod settings;

@@ -147,6 +147,21 @@ fn beside_the_legacy_documents(scene: &Scene, generated: &Generated, others: usi
     let again = scene.prune("shop.db", "shop").ended(0);
     let expected = json!({ "documents": count, "deleted": 0, "gone": count, "kept": 0 });
     assert_members(&again, &expected, "second prune");
+    if !in_place {
+        put_back_and_pruned_again(scene, count);
+    }
+}
+
+/// What was restored can be pruned with the same archives, and a dry run says so.
+fn put_back_and_pruned_again(scene: &Scene, count: usize) {
+    let (to, shop) = (scene.address("shop.db"), scene.collection("shop.db", "shop"));
+    let restore = ["restore", "legacy.ndjson", "--to", &to, "--collection", &shop];
+    assert_eq!(scene.done(&[&restore, scene.writing()].concat())["written"], count);
+    let expected = json!({ "documents": count, "deleted": count, "gone": 0, "kept": 0, "reasons": {} });
+    for more in [&["--dry-run"][..], &[]] {
+        let pruned = scene.pruned("shop.db", "shop", more).ended(0);
+        assert_members(&pruned, &expected, "prune of what was restored");
+    }
 }
 
 /// The whole road: out, rewritten, into a fresh collection and beside the legacy documents, which are pruned.

@@ -235,9 +235,14 @@ impl Scene {
 
     /// Prunes `legacy.ndjson` from a collection that holds `rekeyed.ndjson`.
     pub fn prune(&self, file: &str, collection: &str) -> Ran {
+        self.pruned(file, collection, &[])
+    }
+
+    /// Prunes as [`Self::prune`] with more arguments.
+    pub fn pruned(&self, file: &str, collection: &str, more: &[&str]) -> Ran {
         let (from, collection) = (self.address(file), self.collection(file, collection));
         let archives = ["prune", "legacy.ndjson", "--rekeyed", "rekeyed.ndjson"];
-        self.result(&[&archives[..], &["--from", &from, "--collection", &collection]].concat())
+        self.result(&[&archives[..], &["--from", &from, "--collection", &collection], more].concat())
     }
 
     /// Seeds, exports to `legacy.ndjson`, rewrites to `rekeyed.ndjson`, imports into `moved` of `moved.db`.

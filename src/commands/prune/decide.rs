@@ -26,12 +26,14 @@ pub(super) enum Kept {
     TwinMissing,
     /// One of its documents has a twin with another content.
     TwinDifferent,
-    /// One of its documents is no longer as it was exported.
+    /// One of its documents no longer has the content that was exported.
     Changed,
     /// The store holds a document of it that the archive does not.
     Extra,
     /// The document is not one the layout reads.
     Unreadable,
+    /// The document was changed after its stream was found to be as exported: it alone is kept.
+    ChangedMeanwhile,
 }
 
 impl Kept {
@@ -44,10 +46,12 @@ impl Kept {
             Self::Changed => "changed",
             Self::Extra => "extra",
             Self::Unreadable => "unreadable",
+            Self::ChangedMeanwhile => "changed-meanwhile",
         }
     }
 
-    fn message(self) -> &'static str {
+    /// What is the matter with the document, after a colon.
+    pub fn message(self) -> &'static str {
         match self {
             Self::NotMoved => "no key map names it, so its stream was not moved",
             Self::TwinMissing => "its rekeyed twin is not there",
@@ -55,6 +59,7 @@ impl Kept {
             Self::Changed => "it is no longer what was exported",
             Self::Extra => "the store holds it but the archive does not",
             Self::Unreadable => "it is not a legacy document of the layout",
+            Self::ChangedMeanwhile => "it was changed while its stream was being deleted",
         }
     }
 }
@@ -73,7 +78,14 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// What a prune would come to.
+    /// Counts documents that are kept.
+    pub fn count(&mut self, reason: Kept, documents: u64) {
+        if documents > 0 {
+            *self.reasons.entry(reason.code()).or_default() += documents;
+        }
+    }
+
+    /// What a prune comes to if nobody writes meanwhile.
     pub fn foreseen(&self) -> Tally {
         let kept = self.reasons.values().sum();
         Tally { kept, gone: self.gone, deleted: self.documents - kept - self.gone, ..Tally::default() }
@@ -338,7 +350,7 @@ impl<'a> Judge<'a> {
             return Ok(());
         };
         let _ = decided.kept.insert(stream_id(&open.stream), kept);
-        *decided.reasons.entry(kept.code()).or_default() += open.documents;
+        decided.count(kept, open.documents);
         let message = format!(
             "The stream's {} legacy documents are kept: of this one, {}.",
             open.documents,

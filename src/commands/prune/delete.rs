@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::Archives;
-use super::decide::Decided;
+use super::decide::{Decided, Kept};
 use crate::archive::Line;
 use crate::commands::batches::{Batch, Batches};
 use crate::commands::journal_stem;
@@ -23,7 +23,14 @@ pub(super) struct Target<'a> {
     pub identity: Option<&'a str>,
 }
 
-/// Deletes the documents of every stream that is not kept; each only if it is still what was exported.
+/// What came of the deletes.
+pub(super) struct Deleted {
+    pub tally: Tally,
+    /// Documents that were to go and were changed after that was decided.
+    pub changed_meanwhile: u64,
+}
+
+/// Deletes the documents of every stream that is not kept; each only if it still has the content that was exported.
 pub(super) async fn delete(
     options: &PruneOptions,
     archives: &Archives,
@@ -32,7 +39,7 @@ pub(super) async fn delete(
     findings: &mut Findings,
     ui: &Ui,
     stop: &StopSignal,
-) -> Result<Tally> {
+) -> Result<Deleted> {
     let mut journal = Journal::open(&archives.folder, &context(options, archives, target)?)?;
     if journal.is_resumed() {
         ui.notice(NoticeCode::Resumed, format!("Resuming the unfinished run of {:?}.", journal.path()));
@@ -43,6 +50,7 @@ pub(super) async fn delete(
     let mut selector =
         Selector { decided, tape: Tape::new(), inspector, identity: Identity::default(), key: Vec::new() };
     let mut twins = Twins::new(archives);
+    let mut changed_meanwhile = 0;
     let mut next = |done: &Ranges| {
         tokio::task::block_in_place(|| {
             batches.next(done, |batch, line| batch.map_or(Ok(()), |batch| selector.take(batch, line)))
@@ -57,13 +65,14 @@ pub(super) async fn delete(
         journal.intend(range.start, range.end)?;
         let outcomes = outcome::delete(target.collection, &batch.keys, &batch.lines).await;
         let (tally, documents) = (settle(&batch, outcomes, &mut twins, findings)?, range.end - range.start);
+        changed_meanwhile += tally.kept - batch.kept;
         journal.finish_range(Done { from: range.start, to: range.end, tally, conflicts: Vec::new() })?;
         task.add(documents, batch.lines.bytes() as u64);
     }
     let tally = *journal.tally();
     journal.finish()?;
     task.finish();
-    Ok(tally)
+    Ok(Deleted { tally, changed_meanwhile })
 }
 
 fn settle(
@@ -81,7 +90,10 @@ fn settle(
             Guarded::Differs(Some(stored)) if twins.is_one(&stored) => tally.gone += 1,
             Guarded::Differs(_) | Guarded::UniqueTaken(_) => {
                 tally.kept += 1;
-                let message = "It was changed while its stream was being deleted, and is kept.";
+                let message = format!(
+                    "The legacy document alone is kept: {}. Others of its stream may be gone; the rekeyed stream is whole.",
+                    Kept::ChangedMeanwhile.message()
+                );
                 findings
                     .push(Finding { key: Some(shown.clone()), ..Finding::new(FindingCode::Kept, message) })?;
             }

@@ -1,7 +1,8 @@
 //! Deletes items that are still what was exported.
 //!
-//! The mark that the service gives each state of an item decides: the one that was exported, or, where a line
-//! carries none, the one that stood there when the item was compared.
+//! Each delete is on the condition of a mark (`_etag`) that the service gives each state of an item: the exported one
+//! first, which costs no read. An item that was written anew since has another mark; it is read and compared, and where
+//! its content is still the exported one it is deleted by the mark that stood there when it was compared.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use super::read::by_key;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind, text_field};
 use crate::stores::requests::side_by_side;
-use crate::stores::{Guarded, StoreResult, guard};
+use crate::stores::{Guarded, StoreError, StoreErrorKind, StoreResult, guard};
 
 /// Deletes documents that are still equal to `expected`, one line a key.
 pub(super) async fn delete(container: &Arc<Container>, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
@@ -44,21 +45,25 @@ struct Delete {
 
 impl Delete {
     async fn run(&self, container: &Container) -> StoreResult<Guarded> {
-        if let Some(mark) = mark(&self.line) {
-            return self.delete_marked(container, mark).await;
+        if let Some(mark) = mark(&self.line)
+            && let Some(answer) = self.delete_marked(container, mark).await?
+        {
+            return Ok(answer);
         }
         let Some(stored) = by_key(container, &self.key).await? else { return Ok(Guarded::Missing) };
-        if !guard::is_unchanged(StoreKind::CosmosDb, &stored, &self.line).unwrap_or(false) {
+        if !guard::is_same(StoreKind::CosmosDb, &stored, &self.line).unwrap_or(false) {
             return Ok(Guarded::Differs(Some(stored)));
         }
-        match mark(&stored) {
-            Some(mark) => self.delete_marked(container, mark).await,
-            None => Ok(Guarded::Differs(Some(stored))),
-        }
+        let Some(mark) = mark(&stored) else { return Ok(Guarded::Differs(Some(stored))) };
+        self.delete_marked(container, mark).await?.ok_or_else(|| {
+            // Whoever asked looks again, and again deletes what still has its content.
+            let message = format!("Somebody else wrote the item {:?} at the same time", self.key.id);
+            StoreError::new(StoreErrorKind::UnknownOutcome, message)
+        })
     }
 
-    /// Deletes the item in the state with this mark.
-    async fn delete_marked(&self, container: &Container, mark: String) -> StoreResult<Guarded> {
+    /// Deletes the item in the state with this mark; `None` if it is in another one.
+    async fn delete_marked(&self, container: &Container, mark: String) -> StoreResult<Option<Guarded>> {
         let client = &container.opened().await?.client;
         let guarded = ItemWriteOptions::default().with_precondition(Precondition::if_match(Etag::from(mark)));
         let request = container.request().await;
@@ -70,17 +75,16 @@ impl Delete {
             Ok(answer) => {
                 let charge = answer.headers().request_charge().map(|charge| charge.value());
                 container.units.consumed(admitted, charge);
-                return Ok(Guarded::Done);
+                return Ok(Some(Guarded::Done));
             }
             Err(error) => error,
         };
         container.charge_failure(admitted, &error);
         if error.status().is_not_found() {
-            return Ok(Guarded::Missing);
+            return Ok(Some(Guarded::Missing));
         }
         if error.status().is_precondition_failed() {
-            let stored = by_key(container, key).await?;
-            return Ok(stored.map_or(Guarded::Missing, |stored| Guarded::Differs(Some(stored))));
+            return Ok(None);
         }
         Err(store_error("a delete", Effect::Writes, &error))
     }

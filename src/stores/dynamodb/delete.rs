@@ -128,7 +128,7 @@ impl Delete {
     }
 
     fn is_expected(&self, image: &[u8]) -> bool {
-        guard::is_unchanged(StoreKind::DynamoDb, image, &self.line).unwrap_or(false)
+        guard::is_same(StoreKind::DynamoDb, image, &self.line).unwrap_or(false)
     }
 
     /// Compares the image that was removed and puts it back if it was another one than expected.

@@ -1,4 +1,5 @@
-//! Deletes documents that are still what was exported, guarded by the time of their last change.
+//! Deletes documents that are still what was exported, guarded by the time of their last change at which they were
+//! compared.
 
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub(super) async fn delete(service: &Arc<Service>, keys: &[StoreKey], expected: 
     for (at, answer) in send_all(service, deletes).await {
         put(&mut answers, at, answer);
     }
-    settle_changed(service, keys, &mut answers).await;
+    settle_changed(service, keys, expected, &mut answers).await;
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
 }
 
@@ -57,7 +58,7 @@ fn put(answers: &mut [Option<Guarded>], at: usize, answer: Guarded) {
 /// The write that deletes a stored document, or why it is not to be deleted.
 fn judge(stored: &Document, expected: &[u8]) -> Result<Write, Guarded> {
     let line = line_of(stored)?;
-    match guard::is_unchanged(StoreKind::Firestore, &line, expected) {
+    match guard::is_same(StoreKind::Firestore, &line, expected) {
         Ok(true) => {}
         Ok(false) => return Err(Guarded::Differs(Some(line))),
         Err(error) => {
@@ -115,8 +116,13 @@ fn answer_of(status: Result<(), Failed>) -> Guarded {
     }
 }
 
-/// Looks at what was changed or gone meanwhile.
-async fn settle_changed(service: &Arc<Service>, keys: &[StoreKey], answers: &mut [Option<Guarded>]) {
+/// Looks at what was written or gone meanwhile.
+async fn settle_changed(
+    service: &Arc<Service>,
+    keys: &[StoreKey],
+    expected: &Lines,
+    answers: &mut [Option<Guarded>],
+) {
     let changed: Vec<usize> =
         (0..keys.len()).filter(|at| matches!(answers.get(*at), Some(Some(Guarded::Differs(None))))).collect();
     if changed.is_empty() {
@@ -129,11 +135,21 @@ async fn settle_changed(service: &Arc<Service>, keys: &[StoreKey], answers: &mut
             for (at, document) in changed.into_iter().zip(found) {
                 let answer = match document.as_ref().map(line_of) {
                     None => Guarded::Missing,
-                    Some(Ok(line)) => Guarded::Differs(Some(line)),
+                    Some(Ok(line)) => written_meanwhile(line, expected.get(at).unwrap_or_default()),
                     Some(Err(error)) => error.into(),
                 };
                 put(answers, at, answer);
             }
         }
     }
+}
+
+/// The answer for a document that was written between the look and the delete.
+fn written_meanwhile(line: Box<[u8]>, expected: &[u8]) -> Guarded {
+    if !guard::is_same(StoreKind::Firestore, &line, expected).unwrap_or(false) {
+        return Guarded::Differs(Some(line));
+    }
+    // Whoever asked looks again, and again deletes what still has its content.
+    let message = "Somebody else wrote the document at the same time";
+    StoreError::new(StoreErrorKind::UnknownOutcome, message).into()
 }

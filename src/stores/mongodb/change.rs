@@ -35,7 +35,7 @@ impl MongoDbCollection {
                 None => Guarded::Missing,
                 Some(stored) => {
                     let line = line(&stored);
-                    if guard::is_unchanged(StoreKind::MongoDb, &line, expected).unwrap_or(false) {
+                    if guard::is_same(StoreKind::MongoDb, &line, expected).unwrap_or(false) {
                         open.push((at, stored));
                         Guarded::Done
                     } else {

@@ -58,7 +58,7 @@ impl Writer<'_> {
     fn try_delete(&mut self, key: &StoreKey, expected: &[u8]) -> Result<Guarded, Failure> {
         let key = self.key(key)?;
         let Some(stored) = self.get(&key)? else { return Ok(Guarded::Missing) };
-        if !guard::is_unchanged(self.file.kind(), &stored, expected)? {
+        if !guard::is_same(self.file.kind(), &stored, expected)? {
             return Ok(Guarded::Differs(Some(stored)));
         }
         read_stored(&mut self.tape, &stored)?;

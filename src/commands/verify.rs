@@ -187,7 +187,7 @@ impl Verification<'_> {
             self.totals.different += found.wrong_owner;
             result::count_findings(&comparison, &names, findings)?;
         }
-        self.totals.doubled += find_doubled(events, &mut |record, other| {
+        self.totals.doubled += find_doubled(events, self.expectation.layout.kind, &mut |record, other| {
             findings.push(Finding {
                 key: Some(record.shown.clone().into_owned()),
                 other_key: Some(other.to_owned()),

@@ -20,6 +20,7 @@ use crate::document::json::Tape;
 use crate::key::Escaping;
 use found::Found;
 use plan::Plan;
+use sort_key::Values;
 use splice::Edit;
 
 /// A layout made ready for many documents, one at a time, with buffers that are used again and again.
@@ -62,27 +63,47 @@ impl Inspector {
         self.escaping_mattered
     }
 
-    /// The key a person sees in previews and lists: what stands in the layout's first place.
+    /// The key a person sees in previews and lists: what stands in the layout's first place; of an item, which has
+    /// no version beside it, all parts of its key, joined with ` / `.
     ///
     /// Of a document that is not of the layout, whatever stands there.
     pub fn display_key<'a>(&self, tape: &Tape, line: &'a [u8]) -> Cow<'a, str> {
         if let Ok(Some(outline)) = Outline::of(self.plan.store, tape, line) {
             return Cow::Owned(self.display_key(&outline.tape, &outline.line).into_owned());
         }
-        self.plan.find(tape, line).map_or(Cow::Borrowed(""), |found| self.shown(&found))
+        self.plan.find(tape, line).map_or(Cow::Borrowed(""), |found| self.shown(&found, Values::Stored))
     }
 
-    fn shown<'a>(&self, found: &Found<'_, 'a>) -> Cow<'a, str> {
-        let Some(place) = self.plan.places.first() else { return Cow::Borrowed("") };
-        let other = || {
-            found.get(place.slot).map_or(Cow::Borrowed(""), |it| String::from_utf8_lossy(it.raw(found.line)))
+    fn shown<'a>(&self, found: &Found<'_, 'a>, values: Values) -> Cow<'a, str> {
+        let part = |slot: usize| {
+            let raw = || {
+                found.get(slot).map_or(Cow::Borrowed(""), |it| String::from_utf8_lossy(it.raw(found.line)))
+            };
+            match self.changed_text(slot, values) {
+                Some(text) => Cow::Owned(text.to_owned()),
+                None => found.text(slot).unwrap_or_else(raw),
+            }
         };
-        found.text(place.slot).unwrap_or_else(other)
+        let mut slots = self.plan.shown.iter().copied();
+        let first = slots.next().map_or(Cow::Borrowed(""), part);
+        slots.fold(first, |key, slot| Cow::Owned(format!("{key} / {}", part(slot))))
     }
 
-    /// The key a person sees of the document that the last rewrite made.
-    pub fn new_display_key(&self) -> &str {
-        self.new.first().map_or("", String::as_str)
+    /// The text of the key that holds a term which nothing else holds; `None` where the layout has none.
+    pub fn bare_key<'a>(&self, tape: &Tape, line: &'a [u8]) -> Option<Cow<'a, str>> {
+        if let Some(outline) = self.outline(tape, line).ok()? {
+            let key = self.bare_key(&outline.tape, &outline.line)?;
+            return Some(Cow::Owned(key.into_owned()));
+        }
+        let place = self.plan.places.get(self.plan.bare.as_ref()?.place)?;
+        self.plan.find(tape, line).ok()?.text(place.slot)
+    }
+
+    /// Puts right the term that only the key holds.
+    pub fn set_bare(&self, text: &str, identity: &mut Identity) {
+        if let Some(bare) = &self.plan.bare {
+            identity.set(&bare.term, text);
+        }
     }
 
     /// Appends what the stream is called in the `key` column of a tenant map; its `type` column holds

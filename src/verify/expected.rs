@@ -8,7 +8,7 @@ use crate::check::Refusal;
 use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
 use crate::key::Escaping;
-use crate::layout::{Identity, Inspector, KeyState, Layout};
+use crate::layout::{DocumentKind, Identity, Inspector, KeyState, Layout};
 use crate::rewrite::content_entry;
 use crate::sort::Sorter;
 use crate::{Error, Result};
@@ -66,11 +66,12 @@ impl Recorder {
     }
 
     /// Puts right what was read of a key that can be read in more than one way, now that its tenant is known.
-    pub fn read_as(&mut self, tenants: &TenantNames, tenant: u32, shown: &str) {
+    pub fn read_as(&mut self, tenants: &TenantNames, tenant: u32, line: &[u8]) {
         if self.identity.tenant() != Some(tenants.name(tenant))
-            && let Some(id) = tenants.behind_prefix(tenant, shown)
+            && let Some(key) = self.inspector.bare_key(&self.tape, line)
+            && let Some(term) = tenants.behind_prefix(tenant, &key)
         {
-            id.clone_into(&mut self.identity.id);
+            self.inspector.set_bare(term, &mut self.identity);
         }
     }
 
@@ -81,8 +82,9 @@ impl Recorder {
         let store_key =
             self.inspector.store_key(&self.tape, line).map_err(|refusal| Error::file(refusal.to_string()))?;
         let event = match self.inspector.event_id(&self.tape, line) {
-            Some(event_id) => event_digest(&[&event_id]),
-            None => event_digest(&[&self.identity.type_name, &self.identity.id]),
+            Some(event_id) => event_digest(&[event_id.as_bytes()]),
+            None if self.layout.kind == DocumentKind::Items => self.item_digest(&body.0),
+            None => event_digest(&[self.identity.type_name.as_bytes(), self.identity.id.as_bytes()]),
         };
         let record = Record {
             whole: whole.0,
@@ -100,6 +102,14 @@ impl Recorder {
         };
         record.write(&mut self.row);
         Ok(())
+    }
+
+    /// What identifies an item whoever owns it. Its key is a natural one, which two tenants may well share, so that all
+    /// of its content counts, too.
+    fn item_digest(&self, body: &[u8]) -> [u8; 16] {
+        let Identity { type_name, id, others, .. } = &self.identity;
+        let terms = [type_name, id].into_iter().chain(others.iter().map(|other| &other.value));
+        event_digest(&terms.map(String::as_bytes).chain([body]).collect::<Vec<_>>())
     }
 }
 
@@ -148,7 +158,7 @@ pub fn collect_expected(
                 Some(key_maps) => key_maps.next(&shown, |row| Ok(tenants.number(&row.tenant)))?,
                 None => tenants.number_of_key(&shown, tenant),
             };
-            recorder.read_as(tenants, tenant, &shown);
+            recorder.read_as(tenants, tenant, line.bytes);
             recorder.record(
                 line.bytes,
                 stream_len,

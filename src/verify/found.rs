@@ -97,7 +97,7 @@ impl FoundConsumer {
         let shown = recorder.inspector.display_key(&recorder.tape, line).into_owned();
         let read_as = recorder.identity.tenant().unwrap_or_default();
         let tenant = found.tenants.number_of_key(&shown, read_as);
-        recorder.read_as(&found.tenants, tenant, &shown);
+        recorder.read_as(&found.tenants, tenant, line);
         recorder.record(line, stream_len, tenant, 0)?;
         found.rekeyed.push(&recorder.join_key, &recorder.row)?;
         self.check_owner(line, tenant, &shown);

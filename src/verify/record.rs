@@ -19,7 +19,7 @@ pub struct Record<'a> {
     pub archive: u32,
     /// When it expires, in seconds since 1970; 0 if it does not.
     pub expires_at: i64,
-    /// The short digest of what identifies the event or saga whatever its key.
+    /// The short digest of what identifies the document whoever owns it.
     pub event: [u8; 16],
     /// How many bytes of the row's key identify the stream.
     pub stream_len: u32,
@@ -121,11 +121,11 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 /// The short digest of what identifies an event (its event id) or a saga (type and id) whatever its key.
-pub(super) fn event_digest(parts: &[&str]) -> [u8; 16] {
+pub(super) fn event_digest(parts: &[&[u8]]) -> [u8; 16] {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
+        hasher.update(part);
     }
     let digest: [u8; 32] = hasher.finalize().into();
     let mut short = [0; 16];

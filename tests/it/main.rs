@@ -12,6 +12,7 @@ mod dry_run;
 mod findings;
 mod fixtures;
 mod generated;
+mod hierarchical;
 mod hostile;
 mod import_refusals;
 mod intruder;

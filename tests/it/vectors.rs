@@ -80,7 +80,9 @@ fn check(vector: &Vector<'_>) {
         inspector.rewrite(&tape, &before, &identity, &vector.tenant, StoredOwner::Refuse, &mut Vec::new());
     let _ = inspector.new_order_key(&tape, &before, &mut foretold).unwrap();
     assert_eq!(order_key(&inspector), foretold, "{what}");
-    assert_eq!(inspector.display_key(&new_tape, &out), inspector.new_display_key(), "{what}");
+    let (mut order_keys, mut store_key) = (Vec::new(), Vec::new());
+    let keys = inspector.keys(&tape, &before, false, &mut order_keys, &mut store_key).unwrap();
+    assert_eq!(inspector.display_key(&new_tape, &out), keys.new, "{what}");
     let new_store_key = inspector.new_store_key(&tape, &before).unwrap();
     assert_eq!(inspector.store_key(&new_tape, &out).unwrap(), new_store_key, "{what}");
 }

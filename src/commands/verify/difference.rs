@@ -47,7 +47,8 @@ impl<'a> Differences<'a> {
         findings.push(Finding {
             key: Some(record.shown.clone().into_owned()),
             tenant: Some(self.names.name(record.tenant).to_owned()),
-            stream: Some(match record.type_name.as_ref() {
+            // The key of an item says all of it.
+            stream: (self.kind != DocumentKind::Items).then(|| match record.type_name.as_ref() {
                 "" => record.id.clone().into_owned(),
                 type_name => format!("{type_name}:{}", record.id),
             }),

@@ -5,7 +5,7 @@ use crate::document::json::Tape;
 use crate::document::{DOCUMENT_ID, StoreKind};
 use crate::key::{OtherTerm, Template, Term};
 use crate::layout::check::MAX_FIELDS;
-use crate::layout::{FieldPath, FieldType, KeyPlace, Layout, When};
+use crate::layout::{DocumentKind, FieldPath, FieldType, KeyPlace, Layout, When};
 
 /// A layout with its field names turned into slots: places in the table that one pass over a document fills.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub(super) struct Plan {
     pub limits: Vec<Limit>,
     pub max_bytes: u64,
     pub stream: Vec<usize>,
+    /// What a person is shown of the key.
+    pub shown: Vec<usize>,
     pub store_key: Vec<usize>,
     pub map_key: Template,
     pub event_id: Option<usize>,
@@ -80,9 +82,15 @@ impl Plan {
         let names = Names::new(layout.read_fields().into_iter().map(str::to_owned).collect());
         // Every name asked for here is one of those that are read.
         let slot = |name: &str| names.slot(name).unwrap_or(MAX_FIELDS);
-        let slots = |fields: &[String]| fields.iter().map(|name| slot(name)).collect();
+        let slots = |fields: &[String]| fields.iter().map(|name| slot(name)).collect::<Vec<_>>();
         let fields = &layout.fields;
         let places: Vec<_> = layout.keys.iter().filter_map(|key| Place::new(key, slot(&key.at))).collect();
+        let stream: Vec<usize> = slots(&layout.stream.key);
+        let mut shown: Vec<usize> = places.iter().take(1).map(|place| place.slot).collect();
+        if layout.kind == DocumentKind::Items {
+            // Nothing less than all of it tells one item from another.
+            shown.extend(stream.iter().filter(|slot| !shown.contains(*slot)).copied().collect::<Vec<_>>());
+        }
         let mut sets: Vec<_> = layout.sets.iter().collect();
         if layout.store == StoreKind::DynamoDb {
             // Attributes that are added side by side stay sorted.
@@ -122,7 +130,8 @@ impl Plan {
                 })
                 .collect(),
             max_bytes: layout.document.max_bytes,
-            stream: slots(&layout.stream.key),
+            stream,
+            shown,
             store_key: layout.store_key_fields().into_iter().map(slot).collect(),
             map_key: layout.tenant_map.key.clone(),
             event_id: layout.stream.event_id.as_deref().map(slot),

@@ -71,12 +71,9 @@ impl Inspector {
             return Ok(ShownKeys { old: Cow::Owned(old), new: Cow::Owned(new), stream_len: keys.stream_len });
         }
         let found = self.plan.find(tape, line)?;
-        let old = self.shown(&found);
-        let (values, new) = if kept {
-            (Values::Stored, old.clone())
-        } else {
-            (Values::New, Cow::Borrowed(self.new_display_key()))
-        };
+        let old = self.shown(&found, Values::Stored);
+        let values = if kept { Values::Stored } else { Values::New };
+        let new = if kept { old.clone() } else { self.shown(&found, values) };
         let stream_len = self.write_order_key(&found, values, order_keys)?;
         self.write_store_key(&found, Values::Stored, store_key)?;
         Ok(ShownKeys { old, new, stream_len })
@@ -166,7 +163,7 @@ impl Inspector {
     }
 
     /// What the last rewrite put in a slot, if it is asked for and put anything.
-    fn changed_text(&self, slot: usize, values: Values) -> Option<&str> {
+    pub(super) fn changed_text(&self, slot: usize, values: Values) -> Option<&str> {
         if values == Values::Stored {
             return None;
         }

@@ -57,6 +57,8 @@ pub use manifest::{
     CounterAccount, FORMAT, LayoutAccount, Manifest, RecordedEscaping, RekeyAccount, TenantAccount, now,
 };
 pub use names::Companions;
+pub(crate) use names::UNDO as UNDO_LIST;
+pub(crate) use part_file::sync_folder_of;
 pub use staged::{Output, Staged};
 pub use tally::Totals;
 pub use vendor::VendorManifest;

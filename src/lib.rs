@@ -25,6 +25,7 @@ pub mod sort;
 pub mod stores;
 pub mod tenant;
 pub mod ui;
+pub mod undo_list;
 pub mod verify;
 
 pub use error::{Error, ErrorKind, Result};

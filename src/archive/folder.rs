@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
-use super::names::{FINDINGS, KEY_MAP, MANIFEST, REFUSED, ends_with};
+use super::names::{FINDINGS, KEY_MAP, MANIFEST, REFUSED, UNDO, ends_with};
 use crate::{Error, Result};
 
 /// The manifests of a DynamoDB table export.
@@ -25,7 +25,7 @@ pub(super) fn is_ignored(name: &OsStr) -> bool {
     let hidden = name.as_encoded_bytes().first().is_none_or(|first| matches!(first, b'.' | b'_'));
     let path = Path::new(name);
     let ours =
-        [MANIFEST, KEY_MAP, REFUSED, FINDINGS, ".journal"].iter().any(|suffix| ends_with(path, suffix));
+        [MANIFEST, KEY_MAP, REFUSED, FINDINGS, UNDO, ".journal"].iter().any(|suffix| ends_with(path, suffix));
     let vendors =
         [SUMMARY, FILES, "manifest-summary.md5", "manifest-files.md5"].iter().any(|vendor| name == *vendor);
     hidden || ours || vendors

@@ -10,6 +10,8 @@ const PART: &str = ".part";
 pub(super) const MANIFEST: &str = ".manifest.json";
 pub(super) const KEY_MAP: &str = ".keys.ndjson";
 pub(super) const REFUSED: &str = ".refused.ndjson";
+/// Of the undo list of an import.
+pub(crate) const UNDO: &str = ".undo.ndjson";
 pub(super) const FINDINGS: &str = ".findings.ndjson";
 
 /// The files that stand beside an archive.

@@ -108,7 +108,7 @@ impl Drop for PartFile {
 }
 
 /// Waits until renames in the folder of `path` are on the disk.
-pub(super) fn sync_folder_of(path: &Path) -> Result<()> {
+pub(crate) fn sync_folder_of(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)
         .and_then(|folder| folder.sync_all())

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::folder::{is_ignored, names_in};
-use super::names::{FINDINGS, KEY_MAP, MANIFEST, REFUSED, ends_with, is_part, refuse_part};
+use super::names::{FINDINGS, KEY_MAP, MANIFEST, REFUSED, UNDO, ends_with, is_part, refuse_part};
 use super::vendor::{VendorManifest, export_folder, read_export};
 use crate::{Error, Result};
 
@@ -25,8 +25,8 @@ pub(super) struct Parts {
 
 /// Finds the files of the archive at `path`: the file itself, or a folder's in the byte order of their names.
 ///
-/// In a folder manifests, key maps, lists of refused documents and of findings, journals and names that begin
-/// with `.` or `_` are no parts; a `.part` file or a folder in it is refused.
+/// In a folder manifests, key maps, lists of refused documents and of findings, undo lists, journals and names
+/// that begin with `.` or `_` are no parts; a `.part` file or a folder in it is refused.
 pub(super) fn find(path: &Path) -> Result<Parts> {
     refuse_part(path)?;
     if path.is_dir() {
@@ -77,6 +77,7 @@ fn refuse_companion(path: &Path) -> Result<()> {
         (KEY_MAP, "a key map"),
         (REFUSED, "a list of refused documents"),
         (FINDINGS, "a list of findings"),
+        (UNDO, "an undo list"),
     ];
     let what = companions.into_iter().find(|(suffix, _)| ends_with(path, suffix));
     match what {

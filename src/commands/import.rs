@@ -15,6 +15,7 @@ mod result;
 mod send;
 mod set_aside;
 mod target;
+mod undo;
 mod unique;
 
 use std::path::{Path, PathBuf};

@@ -36,4 +36,5 @@ mod scene;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;
+mod undo;
 mod vectors;

@@ -195,6 +195,7 @@ fn a_folder_is_read_in_the_byte_order_of_its_names_without_what_is_no_part() {
         ("x/a.keys.ndjson", "{}\n"),
         ("x/a.refused.ndjson", "{}\n"),
         ("x/a.import-123.journal", "{}\n"),
+        ("x/a.import-123.undo.ndjson", "{}\n"),
     ] {
         let _ = folder.file(name, text);
     }

@@ -4,6 +4,7 @@ use super::preflight::{Checked, Examined};
 use super::{Plan, What};
 use crate::archive::{KeyMapReader, Line};
 use crate::commands::batches::{Batch, Batches};
+use crate::document::canonical::{Scratch, digest};
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
 use crate::stores::relocate::Origin;
@@ -21,6 +22,8 @@ pub(super) struct Writes {
     pub shown: Vec<String>,
     /// Their versions.
     pub versions: Vec<Option<i64>>,
+    /// The digests of their canonical forms, where they are created.
+    pub digests: Vec<[u8; 32]>,
     /// Their changes, where they are changed in place.
     pub updates: Vec<GuardedUpdate>,
     /// Where they come from, where they move.
@@ -83,6 +86,7 @@ struct WriteReader<'a> {
     key_map: Option<KeyMapReader>,
     expiry: Expiry,
     document: Examined<'a>,
+    scratch: Scratch,
 }
 
 impl<'a> WriteReader<'a> {
@@ -96,6 +100,7 @@ impl<'a> WriteReader<'a> {
             key_map: key_map.map(|path| KeyMapReader::open(path, Some(checked.documents), sha256.as_deref())),
             expiry,
             document: Examined::new(plan, target),
+            scratch: Scratch::default(),
         }
     }
 
@@ -140,6 +145,10 @@ impl<'a> WriteReader<'a> {
             Err(_) => None,
         };
         let shown = inspector.display_key(tape, line.bytes).into_owned();
+        if self.plan.what.creates_rekeyed() {
+            let store = self.plan.layout.store;
+            batch.digests.push(digest(store, tape, line.bytes, &[], &mut self.scratch).0);
+        }
         if self.plan.key_map.is_some() {
             let row = old.ok_or_else(|| {
                 Error::file("The key map ends before its archive does; nothing more was written")
@@ -189,5 +198,10 @@ impl What {
     /// Whether documents are changed where they are.
     pub fn is_in_place(self) -> bool {
         self == Self::InPlace
+    }
+
+    /// Whether documents are created under their new keys.
+    pub fn creates_rekeyed(self) -> bool {
+        matches!(self, Self::Rekeyed | Self::Move)
     }
 }

@@ -2,13 +2,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
 
 use super::batch::{WriteBatches, Writes};
 use super::capacity::WriteUnits;
 use super::preflight::Checked;
 use super::target::Target;
+use super::undo::{self, Noted};
 use super::{Job, Plan, What};
 use crate::commands::journal_stem;
 use crate::commands::store::notice_expired;
@@ -20,7 +22,7 @@ use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
 use crate::stores::outcome::{self, Conflict, Outcome};
 use crate::stores::relocate::relocate;
-use crate::stores::{BatchLimits, Expiry, Guarded, GuardedUpdate, StoreError};
+use crate::stores::{BatchLimits, Expiry, Guarded, GuardedUpdate, StoreError, StoreResult};
 use crate::ui::{ProgressTask, Ui};
 use crate::{Error, Result};
 
@@ -61,11 +63,16 @@ pub(super) async fn send(
     let in_empty = target.was_empty && !resumed && plan.input.is_sorted() && !checked.repeats_keys;
     let touched = plan.layout.touched_fields().into_iter().map(str::to_owned).collect();
     let sender = Sender { job, plan, target, in_empty, touched };
+    let undo = match &journal {
+        Some(journal) => Noted::open(journal.path(), plan, target)?,
+        None => None,
+    };
     let task =
         ui.progress().start(if job.dry_run { "comparing" } else { "writing" }, Some(checked.documents));
     let mut run = Run {
         sender: &sender,
         journal: &mut journal,
+        undo,
         tally: Tally::default(),
         units: WriteUnits::default(),
         findings,
@@ -112,6 +119,14 @@ struct Sender<'a> {
     in_empty: bool,
     /// The fields that change with the key.
     touched: Vec<String>,
+}
+
+/// What was learnt of a batch.
+enum Step {
+    /// Which of its documents are there; none was sent.
+    Looked { range: Range<u64>, batch: Writes, present: StoreResult<Vec<bool>> },
+    /// What became of them.
+    Sent(Answer),
 }
 
 /// What became of the documents of a batch.
@@ -238,13 +253,14 @@ fn holds(kind: StoreKind, stored: &[u8], field: &str, text: &str, update: &Guard
 struct Run<'a> {
     sender: &'a Sender<'a>,
     journal: &'a mut Option<Journal>,
+    undo: Option<Noted>,
     tally: Tally,
     units: WriteUnits,
     findings: &'a mut Findings,
     task: &'a dyn ProgressTask,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     async fn all(&mut self, checked: &Checked, done: &Ranges, stop: &StopSignal) -> Result<()> {
         let sender = self.sender;
         let at_once = sender
@@ -256,23 +272,30 @@ impl Run<'_> {
         let Target { collection, description, .. } = sender.target;
         let expiry = Expiry::of(description, sender.plan.layout.document.expires.as_deref());
         let mut batches = WriteBatches::new(sender.plan, checked, &**collection, expiry, sender.limits());
-        let mut under_way = FuturesUnordered::new();
+        let mut under_way: FuturesUnordered<BoxFuture<'_, Step>> = FuturesUnordered::new();
         let mut failed = None;
         let mut more = true;
         loop {
             while more && failed.is_none() && !stop.is_set() && under_way.len() < at_once {
                 match tokio::task::block_in_place(|| batches.next(done))? {
                     None => more = false,
-                    Some((range, batch)) => {
-                        if let Some(journal) = &mut *self.journal {
-                            journal.intend(range.start, range.end)?;
-                        }
-                        under_way.push(sender.send(range, batch));
-                    }
+                    Some((range, batch)) => under_way.push(self.begin(range, batch)?),
                 }
             }
-            let Some(answer) = under_way.next().await else { break };
-            if let Err(error) = self.note(answer) {
+            let Some(learnt) = under_way.next().await else { break };
+            let noted = match learnt {
+                Step::Sent(answer) => self.note(answer),
+                // It was not sent: the next run begins with it.
+                Step::Looked { .. } if failed.is_some() || stop.is_set() => {
+                    more = true;
+                    Ok(())
+                }
+                Step::Looked { range, batch, present } => present
+                    .map_err(|error| Error::from(error).context("What the target holds could not be read"))
+                    .and_then(|present| self.send(range, batch, Some(&present)))
+                    .map(|sending| under_way.push(sending)),
+            };
+            if let Err(error) = noted {
                 failed = failed.or(Some(error));
             }
         }
@@ -283,6 +306,36 @@ impl Run<'_> {
                 .hint("Run the same command again to go on where this run ended.")),
             None => Ok(()),
         }
+    }
+
+    /// Begins with a batch: sends it, or looks first what of it is there.
+    fn begin(&mut self, range: Range<u64>, batch: Writes) -> Result<BoxFuture<'a, Step>> {
+        let sender = self.sender;
+        if self.undo.is_none() || !undo::must_look(sender.plan, sender.target) {
+            return self.send(range, batch, None);
+        }
+        Ok(async move {
+            let present = undo::look(sender.target, &batch).await;
+            Step::Looked { range, batch, present }
+        }
+        .boxed())
+    }
+
+    /// Sends a batch, once it is noted what it will write.
+    fn send(
+        &mut self,
+        range: Range<u64>,
+        batch: Writes,
+        present: Option<&[bool]>,
+    ) -> Result<BoxFuture<'a, Step>> {
+        if let Some(undo) = &mut self.undo {
+            undo.note(&batch, present)?;
+        }
+        if let Some(journal) = &mut *self.journal {
+            journal.intend(range.start, range.end)?;
+        }
+        let sender = self.sender;
+        Ok(async move { Step::Sent(sender.send(range, batch).await) }.boxed())
     }
 
     /// Notes what became of a batch; on the first failure nothing more is sent.

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::text::unescape;
-use names::NameKey;
+use names::{NameKey, repeated};
 use reader::Reader;
 use scan::Marks;
 
@@ -225,6 +225,12 @@ impl Tape {
     /// Finds a child by its decoded name: a member of `of`, or of the line's object.
     pub fn find<'t>(&'t self, line: &[u8], of: Option<&Member>, name: &str) -> Option<&'t Member> {
         self.members(of).find(|member| member.is_named(line, name))
+    }
+
+    /// A child of `of` whose name another one has, too: below [`RECORDED_DEPTH`] that is for the caller to look for.
+    pub(crate) fn repeated_name(&self, line: &[u8], of: &Member) -> Option<&Member> {
+        let members = self.members.get(..of.next as usize).unwrap_or_default();
+        repeated(line, members, of.index as usize + 1, &mut Vec::new())
     }
 
     /// Whether the line has no white space outside strings and every string in its shortest canonical escape form.

@@ -2,24 +2,85 @@
 
 /// The digits of a second's fraction that are kept.
 const FRACTION_DIGITS: usize = 6;
+const SECONDS_OF_DAY: i64 = 24 * 60 * 60;
 
 /// The text of a time in UTC, its fraction cut to microseconds and without zeros at its end.
 ///
 /// `None` if the text is no RFC 3339 time of the years 1 to 9999, which are those Firestore holds.
 pub(crate) fn normalised(text: &str) -> Option<String> {
+    let (seconds, fraction) = parts(text)?;
+    let mut form = Vec::with_capacity(text.len() + 1);
+    append_seconds(seconds, &mut form)?;
+    if !fraction.is_empty() {
+        form.push(b'.');
+        form.extend_from_slice(fraction.as_bytes());
+    }
+    form.push(b'Z');
+    String::from_utf8(form).ok()
+}
+
+/// The seconds since 1970 and the nanoseconds of a time, cut to microseconds; `None` as for [`normalised`].
+pub(crate) fn parse(text: &str) -> Option<(i64, i32)> {
+    let (seconds, fraction) = parts(text)?;
+    let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);
+    let nanos = digits.fold(0, |nanos, digit| nanos * 10 + i32::from(digit - b'0'));
+    Some((seconds, nanos))
+}
+
+/// Appends a time in UTC with no, three, six or nine digits of a second's fraction, as protobuf's JSON has it.
+///
+/// `None` if it is none of the years 1 to 9999, or the nanoseconds are no part of a second.
+pub(crate) fn append(seconds: i64, nanos: i32, out: &mut Vec<u8>) -> Option<()> {
+    let nanos = u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
+    append_seconds(seconds, out)?;
+    let (fraction, digits) = match nanos {
+        0 => (0, 0),
+        _ if nanos.is_multiple_of(1_000_000) => (nanos / 1_000_000, 3),
+        _ if nanos.is_multiple_of(1_000) => (nanos / 1_000, 6),
+        _ => (nanos, 9),
+    };
+    if digits > 0 {
+        out.push(b'.');
+        append_number(i64::from(fraction), digits, out);
+    }
+    out.push(b'Z');
+    Some(())
+}
+
+/// Splits a time into the seconds since 1970 and the digits kept of the fraction.
+fn parts(text: &str) -> Option<(i64, &str)> {
     let (date_time, rest) = text.split_at_checked(19)?;
     let (fraction, zone) = fraction(rest)?;
-    let (days, mut minutes, seconds) = date_time_parts(date_time.as_bytes())?;
-    minutes -= offset_minutes(zone)?;
-    let days = days + minutes.div_euclid(24 * 60);
-    let minutes = minutes.rem_euclid(24 * 60);
-    let (year, month, day) = civil(days);
+    let (days, minutes, seconds) = date_time_parts(date_time.as_bytes())?;
+    let seconds = days * SECONDS_OF_DAY + (minutes - offset_minutes(zone)?) * 60 + seconds;
+    let (year, ..) = civil(seconds.div_euclid(SECONDS_OF_DAY));
+    (1..=9999).contains(&year).then_some((seconds, fraction))
+}
+
+/// Appends `YYYY-MM-DDThh:mm:ss`; `None` if the year does not have four digits.
+fn append_seconds(seconds: i64, out: &mut Vec<u8>) -> Option<()> {
+    let (days, of_day) = (seconds.div_euclid(SECONDS_OF_DAY), seconds.rem_euclid(SECONDS_OF_DAY));
+    // Far beyond the year 9999, so that the calendar's arithmetic cannot overflow.
+    let (year, month, day) = if days.abs() < 10_000_000 { civil(days) } else { return None };
     if !(1..=9999).contains(&year) {
         return None;
     }
-    let (hour, minute) = (minutes / 60, minutes % 60);
-    let point = if fraction.is_empty() { "" } else { "." };
-    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{seconds:02}{point}{fraction}Z"))
+    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    let parts = [(b'-', year), (b'-', month), (b'T', day), (b':', hour), (b':', minute)];
+    for ((behind, number), digits) in parts.into_iter().zip([4, 2, 2, 2, 2]) {
+        append_number(number, digits, out);
+        out.push(behind);
+    }
+    append_number(second, 2, out);
+    Some(())
+}
+
+/// Appends the last so many digits of a number, with zeros in front.
+fn append_number(number: i64, digits: u32, out: &mut Vec<u8>) {
+    for place in (0..digits).rev() {
+        let digit = number / 10_i64.pow(place) % 10;
+        out.push(b'0' + u8::try_from(digit).unwrap_or_default());
+    }
 }
 
 /// Splits what follows the seconds into the digits kept of the fraction, and the zone.
@@ -101,6 +162,35 @@ mod tests {
             ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"),
         ] {
             assert_eq!(normalised(text).as_deref(), Some(form), "{text}");
+        }
+    }
+
+    #[test]
+    fn seconds_and_nanoseconds_become_text_and_come_back() {
+        for (text, seconds, nanos) in [
+            ("0001-01-01T00:00:00Z", -62_135_596_800, 0),
+            ("1969-12-31T23:59:59.500Z", -1, 500_000_000),
+            ("1970-01-01T00:00:01.000005Z", 1, 5_000),
+            ("2024-02-29T12:34:56.789Z", 1_709_210_096, 789_000_000),
+            ("9999-12-31T23:59:59.999999Z", 253_402_300_799, 999_999_000),
+        ] {
+            let mut out = Vec::new();
+            assert_eq!(append(seconds, nanos, &mut out), Some(()));
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+            assert_eq!(parse(text), Some((seconds, nanos)));
+        }
+        let mut out = Vec::new();
+        assert_eq!(append(0, 1, &mut out), Some(()));
+        assert_eq!(out, b"1970-01-01T00:00:00.000000001Z");
+        for (seconds, nanos) in [
+            (253_402_300_800, 0),
+            (-62_135_596_801, 0),
+            (i64::MIN, 0),
+            (i64::MAX, 0),
+            (0, 1_000_000_000),
+            (0, -1),
+        ] {
+            assert_eq!(append(seconds, nanos, &mut Vec::new()), None);
         }
     }
 

@@ -22,6 +22,7 @@ mod relocate;
 mod scan;
 mod service;
 mod settings;
+mod wire;
 mod write;
 
 use std::sync::Arc;

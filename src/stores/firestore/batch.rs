@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use firestore::gcloud_sdk::google::firestore::v1::{BatchWriteRequest, Write};
 use firestore::gcloud_sdk::google::rpc;
-use firestore::gcloud_sdk::prost::Message as _;
+use firestore::gcloud_sdk::prost::bytes::Bytes;
 use firestore::gcloud_sdk::tonic::{Code, Status};
 
 use super::failure::{Effect, call_error, is_about_contents};
@@ -25,12 +24,12 @@ pub(super) enum Failed {
     Call(StoreError),
 }
 
-/// Sends so many writes, and tells what became of each by its place. `make` makes the write of a place; it is asked
+/// Sends so many writes, and tells what became of each by its place. `make` makes the `Write` of a place; it is asked
 /// again for what has to be sent again.
 pub(super) async fn send(
     service: &Service,
     count: usize,
-    mut make: impl FnMut(usize) -> StoreResult<Write>,
+    mut make: impl FnMut(usize) -> StoreResult<Bytes>,
     mut answer: impl FnMut(usize, Result<(), Failed>),
 ) {
     let whole = 0..count;
@@ -43,8 +42,8 @@ pub(super) async fn send(
                 Err(error) => answer(at, Err(Failed::Call(error))),
             }
         }
-        let (sent, writes): (Vec<usize>, Vec<Write>) = writes.into_iter().unzip();
-        let is_too_large = || writes.iter().map(Write::encoded_len).sum::<usize>() > REQUEST_BYTES;
+        let (sent, writes): (Vec<usize>, Vec<Bytes>) = writes.into_iter().unzip();
+        let is_too_large = || writes.iter().map(Bytes::len).sum::<usize>() > REQUEST_BYTES;
         if sent.len() > 1 && is_too_large() {
             left.extend(halves(&places));
             continue;
@@ -74,13 +73,11 @@ fn halves(places: &Range<usize>) -> [Range<usize>; 2] {
     [middle..places.end, places.start..middle]
 }
 
-async fn call(service: &Service, writes: Vec<Write>) -> Result<Vec<rpc::Status>, Status> {
+async fn call(service: &Service, writes: Vec<Bytes>) -> Result<Vec<rpc::Status>, Status> {
     if writes.is_empty() {
         return Ok(Vec::new());
     }
-    let database = service.path.database().to_owned();
-    let request = BatchWriteRequest { database, writes, ..BatchWriteRequest::default() };
-    Ok(service.client().batch_write(request).await?.into_inner().status)
+    Ok(service.batch_write(writes).await?.status)
 }
 
 #[cfg(test)]

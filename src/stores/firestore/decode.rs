@@ -1,45 +1,44 @@
-//! Lines as documents, in any of the spellings that the REST API takes.
+//! Lines as documents on the wire, in any of the spellings that the REST API takes.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::convert::Infallible;
 
-use firestore::gcloud_sdk::google::firestore::v1::value::ValueType;
-use firestore::gcloud_sdk::google::firestore::v1::{ArrayValue, MapValue, Value};
-use firestore::gcloud_sdk::google::r#type::LatLng;
+use firestore::gcloud_sdk::google::firestore::v1::Value;
+use firestore::gcloud_sdk::prost::Message as _;
 use firestore::gcloud_sdk::prost_types::Timestamp;
 
+use super::path::CollectionPath;
+use super::wire::{append_bytes, append_double, append_message, append_varint};
 use crate::document::decimal::Decimal;
 use crate::document::json::{Kind, Member, Tape};
 use crate::document::text::unescape;
 use crate::document::{base64_text, document_id, double, timestamp};
 
-/// What of a line is written: project, database and collection are the target's own.
-#[derive(Debug)]
-pub(super) struct Parsed {
-    /// The document id: the last segment of the name.
-    pub id: String,
-    /// The fields.
-    pub fields: HashMap<String, Value>,
-}
-
-/// Reads a line with a tape that records everything ([`Tape::deep`]); the error is a sentence that names the field
-/// and none of its content.
-pub(super) fn read_document(tape: &mut Tape, line: &[u8]) -> Result<Parsed, String> {
+/// Appends the `Document` of a line under its id in the collection: project, database and collection of its own
+/// name are not the target's.
+///
+/// The tape records everything ([`Tape::deep`]); the error is a sentence that names the field and none of its content.
+pub(super) fn append_document(
+    tape: &mut Tape,
+    line: &[u8],
+    path: &CollectionPath,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
     tape.read(line).map_err(|error| format!("The line is no document: {error}"))?;
     let frame = "The line is not of the form {\"name\":…,\"fields\":{…}}";
-    let id = document_id(tape, line).ok_or(frame)?.into_owned();
-    let reader = Reader { tape, line };
-    let mut fields = HashMap::new();
+    let id = document_id(tape, line).ok_or(frame)?;
+    append_bytes(out, 1, path.document(&id).as_bytes());
+    let writer = Writer { tape, line };
     for member in tape.members(None) {
         match (&*member.name(line), member.kind) {
             ("name" | "createTime" | "updateTime", Kind::String) => {}
-            ("fields", Kind::Object) => {
-                let read = reader.fields(member);
-                fields = read.map_err(|Wrong { path, what }| format!("The field {path:?} {what}"))?;
-            }
+            ("fields", Kind::Object) => writer
+                .fields(member, 2, out)
+                .map_err(|Wrong { path, what }| format!("The field {path:?} {what}"))?,
             (name, _) => return Err(format!("The line holds {name:?}, which no document has in that form")),
         }
     }
-    Ok(Parsed { id, fields })
+    Ok(())
 }
 
 /// Reads one value that stands alone, as in a position.
@@ -48,12 +47,15 @@ pub(super) fn read_value(text: &str) -> Option<Value> {
     let mut tape = Tape::deep();
     tape.read(line.as_bytes()).ok()?;
     let member = tape.find(line.as_bytes(), None, "value")?;
-    Reader { tape: &tape, line: line.as_bytes() }.value(member).ok()
+    let mut message = Vec::new();
+    Writer { tape: &tape, line: line.as_bytes() }.value(member, &mut message).ok()?;
+    Value::decode(&*message).ok()
 }
 
 /// Reads a time of RFC 3339, cut to the microseconds that Firestore keeps.
 pub(super) fn read_time(text: &str) -> Option<Timestamp> {
-    timestamp::normalised(text)?.parse().ok()
+    let (seconds, nanos) = timestamp::parse(text)?;
+    Some(Timestamp { seconds, nanos })
 }
 
 /// What is wrong with a value, and the path that leads to it.
@@ -62,124 +64,146 @@ struct Wrong {
     what: &'static str,
 }
 
-type Read<T> = Result<T, Wrong>;
+type Written = Result<(), Wrong>;
 
-fn wrong<T>(what: &'static str) -> Read<T> {
+fn wrong<T>(what: &'static str) -> Result<T, Wrong> {
     Err(Wrong { path: String::new(), what })
 }
 
-/// Reads the values of one line.
+/// Writes the values of one line.
+///
+/// [The numbers of their fields](https://github.com/googleapis/googleapis/blob/master/google/firestore/v1/document.proto).
 #[derive(Clone, Copy)]
-struct Reader<'t> {
+struct Writer<'t> {
     tape: &'t Tape,
     line: &'t [u8],
 }
 
-impl<'t> Reader<'t> {
-    fn fields(self, map: &'t Member) -> Read<HashMap<String, Value>> {
-        let mut fields = HashMap::new();
+impl<'t> Writer<'t> {
+    /// Appends the entries of a map, each in a field of that number.
+    fn fields(self, map: &'t Member, number: u32, out: &mut Vec<u8>) -> Written {
+        if let Some(twice) = self.tape.repeated_name(self.line, map) {
+            return wrong("stands twice in one map")
+                .map_err(|wrong: Wrong| wrong.within(&twice.name(self.line)));
+        }
         for member in self.tape.members(Some(map)) {
             let name = member.name(self.line);
-            let value = self.value(member).map_err(|wrong| wrong.within(&name))?;
-            if fields.insert(name.to_string(), value).is_some() {
-                return Err(Wrong { path: name.into_owned(), what: "stands twice in one map" });
-            }
+            append_message(out, number, |out| {
+                if !name.is_empty() {
+                    append_bytes(out, 1, name.as_bytes());
+                }
+                append_message(out, 2, |out| self.value(member, out))
+            })
+            .map_err(|wrong: Wrong| wrong.within(&name))?;
         }
-        Ok(fields)
+        Ok(())
     }
 
-    fn value(self, value: &'t Member) -> Read<Value> {
-        use ValueType::{
-            BooleanValue, BytesValue, DoubleValue, GeoPointValue, IntegerValue, NullValue, ReferenceValue,
-            StringValue, TimestampValue,
-        };
+    /// Appends the fields of a `Value`.
+    fn value(self, value: &'t Member, out: &mut Vec<u8>) -> Written {
         let typed = self.tape.only_child(value).filter(|_| value.kind == Kind::Object);
         let Some(typed) = typed else { return wrong("is no Firestore value") };
         let raw = typed.raw(self.line);
-        let value_type = match (&*typed.name(self.line), typed.kind) {
-            ("nullValue", Kind::Null) => NullValue(0),
-            ("nullValue", Kind::String) if raw == br#""NULL_VALUE""# => NullValue(0),
-            ("booleanValue", Kind::Bool) => BooleanValue(raw == b"true"),
-            ("integerValue", Kind::String | Kind::Number) => IntegerValue(self.integer(typed)?),
-            ("doubleValue", Kind::String | Kind::Number) => DoubleValue(self.double(typed)?),
-            ("stringValue", Kind::String) => StringValue(self.text(typed)),
-            ("referenceValue", Kind::String) => ReferenceValue(self.text(typed)),
-            ("bytesValue", Kind::String) => match base64_text::decode(&self.text(typed)) {
-                Some(bytes) => BytesValue(bytes),
+        match (&*typed.name(self.line), typed.kind) {
+            ("nullValue", Kind::Null) => append_varint(out, 11, 0),
+            ("nullValue", Kind::String) if raw == br#""NULL_VALUE""# => append_varint(out, 11, 0),
+            ("booleanValue", Kind::Bool) => append_varint(out, 1, u64::from(raw == b"true")),
+            ("integerValue", Kind::String | Kind::Number) => {
+                append_varint(out, 2, self.integer(typed)?.cast_unsigned());
+            }
+            ("doubleValue", Kind::String | Kind::Number) => append_double(out, 3, self.double(typed)?),
+            ("stringValue", Kind::String) => append_bytes(out, 17, unescape(raw).as_bytes()),
+            ("referenceValue", Kind::String) => append_bytes(out, 5, unescape(raw).as_bytes()),
+            ("bytesValue", Kind::String) => match base64_text::decode(&unescape(raw)) {
+                Some(bytes) => append_bytes(out, 18, &bytes),
                 None => return wrong("is no base64"),
             },
-            ("timestampValue", Kind::String) => match read_time(&self.text(typed)) {
-                Some(time) => TimestampValue(time),
+            ("timestampValue", Kind::String) => match read_time(&unescape(raw)) {
+                Some(time) => append_time(out, 10, time),
                 None => return wrong("is no time of the years 1 to 9999"),
             },
-            ("geoPointValue", Kind::Object) => GeoPointValue(self.point(typed)?),
-            ("arrayValue", Kind::Object) => ValueType::ArrayValue(self.array(typed)?),
-            ("mapValue", Kind::Object) => ValueType::MapValue(self.map(typed)?),
+            ("geoPointValue", Kind::Object) => append_message(out, 8, |out| self.point(typed, out))?,
+            ("arrayValue", Kind::Object) => append_message(out, 9, |out| self.array(typed, out))?,
+            ("mapValue", Kind::Object) => append_message(out, 6, |out| self.map(typed, out))?,
             _ => return wrong("is a Firestore value of a type that is not known"),
-        };
-        Ok(Value { value_type: Some(value_type) })
+        }
+        Ok(())
     }
 
-    fn array(self, array: &'t Member) -> Read<ArrayValue> {
-        let mut values = Vec::new();
+    fn array(self, array: &'t Member, out: &mut Vec<u8>) -> Written {
         for member in self.tape.members(Some(array)) {
             if !(member.is_named(self.line, "values") && member.kind == Kind::Array) {
                 return wrong("is no Firestore value");
             }
             for (at, element) in self.tape.members(Some(member)).enumerate() {
-                values.push(self.value(element).map_err(|wrong| wrong.within(&at.to_string()))?);
+                append_message(out, 1, |out| self.value(element, out))
+                    .map_err(|wrong: Wrong| wrong.within(&at.to_string()))?;
             }
         }
-        Ok(ArrayValue { values })
+        Ok(())
     }
 
-    fn map(self, map: &'t Member) -> Read<MapValue> {
-        let mut fields = HashMap::new();
+    fn map(self, map: &'t Member, out: &mut Vec<u8>) -> Written {
         for member in self.tape.members(Some(map)) {
             if !(member.is_named(self.line, "fields") && member.kind == Kind::Object) {
                 return wrong("is no Firestore value");
             }
-            fields = self.fields(member)?;
+            self.fields(member, 1, out)?;
         }
-        Ok(MapValue { fields })
+        Ok(())
     }
 
-    /// A point; a coordinate that is left out is 0.
-    fn point(self, point: &'t Member) -> Read<LatLng> {
-        let mut read = LatLng::default();
+    /// Appends a point; a coordinate that is left out is 0.
+    fn point(self, point: &'t Member, out: &mut Vec<u8>) -> Written {
         for member in self.tape.members(Some(point)) {
-            let place = match &*member.name(self.line) {
-                "latitude" => &mut read.latitude,
-                "longitude" => &mut read.longitude,
+            let number = match &*member.name(self.line) {
+                "latitude" => 1,
+                "longitude" => 2,
                 _ => return wrong("is no Firestore value"),
             };
-            *place = self.double(member)?;
+            let coordinate = self.double(member)?;
+            // As for every field of this kind, what is left out is zero; minus zero is not.
+            if coordinate.to_bits() != 0 {
+                append_double(out, number, coordinate);
+            }
         }
-        Ok(read)
+        Ok(())
     }
 
-    fn integer(self, number: &Member) -> Read<i64> {
-        match Decimal::parse(&self.text(number)).and_then(Decimal::to_integer) {
+    fn integer(self, number: &Member) -> Result<i64, Wrong> {
+        match Decimal::parse(&self.number_text(number)).and_then(Decimal::to_integer) {
             Some(integer) => Ok(integer),
             None => wrong("is no integer of 64 bits"),
         }
     }
 
-    fn double(self, number: &Member) -> Read<f64> {
-        match double::parse(&self.text(number)) {
+    fn double(self, number: &Member) -> Result<f64, Wrong> {
+        match double::parse(&self.number_text(number)) {
             Some(double) => Ok(double),
             None => wrong("is no double"),
         }
     }
 
-    /// The text of a string, or of a number as it stands.
-    fn text(self, value: &Member) -> String {
+    /// The text of a number, with or without quotes around it.
+    fn number_text(self, value: &Member) -> Cow<'t, str> {
         let raw = value.raw(self.line);
         match value.kind {
-            Kind::String => unescape(raw).into_owned(),
-            _ => String::from_utf8_lossy(raw).into_owned(),
+            Kind::String => unescape(raw),
+            _ => String::from_utf8_lossy(raw),
         }
     }
+}
+
+fn append_time(out: &mut Vec<u8>, number: u32, time: Timestamp) {
+    let write = |out: &mut Vec<u8>| {
+        for (number, part) in [(1, time.seconds), (2, i64::from(time.nanos))] {
+            if part != 0 {
+                append_varint(out, number, part.cast_unsigned());
+            }
+        }
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = append_message(out, number, write);
 }
 
 impl Wrong {
@@ -197,22 +221,21 @@ mod tests {
     use super::super::encode::line_of;
     use super::*;
 
-    fn read(line: &str) -> Result<Parsed, String> {
-        read_document(&mut Tape::deep(), line.as_bytes())
-    }
-
-    fn written(parsed: Parsed) -> String {
-        let document =
-            Document { name: parsed.id, fields: parsed.fields, create_time: None, update_time: None };
-        String::from_utf8(line_of(&document).unwrap().into()).unwrap()
+    /// What a line is written as, and the line that it is read as again.
+    fn read(line: &str) -> Result<String, String> {
+        let path = CollectionPath::new("p", "d", "events").unwrap();
+        let mut message = Vec::new();
+        append_document(&mut Tape::deep(), line.as_bytes(), &path, &mut message)?;
+        assert!(Document::decode(&*message).is_ok(), "the SDK's own reader takes it as well");
+        Ok(String::from_utf8(line_of(&message).unwrap().into()).unwrap())
     }
 
     #[test]
     fn every_type_comes_back_as_it_was() {
         let line = r#"{"name":"x","fields":{"":{"stringValue":""},"a":{"arrayValue":{"values":[{"nullValue":null},{"mapValue":{"fields":{"`a.b c`":{"integerValue":"1"}}}}]}},"b":{"booleanValue":true},"bin":{"bytesValue":"AP8+Pw=="},"d":{"doubleValue":1.0},"g":{"geoPointValue":{"latitude":-0.0,"longitude":180.0}},"huge":{"doubleValue":1.7976931348623157e308},"i":{"integerValue":"-9223372036854775808"},"inf":{"doubleValue":"-Infinity"},"nan":{"doubleValue":"NaN"},"r":{"referenceValue":"projects/q/databases/(default)/documents/c/é"},"s":{"stringValue":"\u0000\"é􏿿"},"t":{"timestampValue":"0001-01-01T00:00:00Z"},"t2":{"timestampValue":"9999-12-31T23:59:59.999999Z"},"tiny":{"doubleValue":5e-324},"v":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":0.1}]}}}}},"z":{"doubleValue":-0.0}}}"#;
-        let parsed =
-            read(&line.replacen("\"x\"", "\"projects/p/databases/d/documents/events/x\"", 1)).unwrap();
-        assert_eq!(written(parsed), line);
+        let elsewhere = line.replacen("\"x\"", "\"projects/q/databases/(default)/documents/c/x\"", 1);
+        let named = line.replacen("\"x\"", "\"projects/p/databases/d/documents/events/x\"", 1);
+        assert_eq!(read(&elsewhere).unwrap(), named);
     }
 
     #[test]
@@ -231,15 +254,10 @@ mod tests {
                 r#"{"timestampValue":"2026-01-02T03:04:05.123456Z"}"#,
             ),
         ] {
-            let value = read_value(spelling).unwrap();
-            let document = Document {
-                name: "x".to_owned(),
-                fields: HashMap::from([("f".to_owned(), value)]),
-                create_time: None,
-                update_time: None,
-            };
-            let line = String::from_utf8(line_of(&document).unwrap().into()).unwrap();
-            assert_eq!(line, format!(r#"{{"name":"x","fields":{{"f":{canonical}}}}}"#));
+            let line = read(&format!(r#"{{"name":"x","fields":{{"f":{spelling}}}}}"#)).unwrap();
+            assert!(read_value(spelling).is_some());
+            let name = "projects/p/databases/d/documents/events/x";
+            assert_eq!(line, format!(r#"{{"name":"{name}","fields":{{"f":{canonical}}}}}"#));
         }
     }
 

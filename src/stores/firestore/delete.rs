@@ -5,14 +5,18 @@ use std::sync::Arc;
 
 use firestore::gcloud_sdk::google::firestore::v1::precondition::ConditionType;
 use firestore::gcloud_sdk::google::firestore::v1::write::Operation;
-use firestore::gcloud_sdk::google::firestore::v1::{Document, Precondition, Write};
+use firestore::gcloud_sdk::google::firestore::v1::{Precondition, Write};
+use firestore::gcloud_sdk::prost::Message as _;
+use firestore::gcloud_sdk::prost::bytes::Bytes;
+use firestore::gcloud_sdk::prost_types::Timestamp;
 use firestore::gcloud_sdk::tonic::Code;
 
 use super::batch::{Failed, send};
-use super::encode::line_of;
+use super::encode::{line_of, write_document};
 use super::failure::write_error;
 use super::read::{documents, id_of};
 use super::service::Service;
+use super::wire::StoredDocument;
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::stores::requests::side_by_side;
 use crate::stores::write::unanswered;
@@ -56,11 +60,13 @@ fn put(answers: &mut [Option<Guarded>], at: usize, answer: Guarded) {
 }
 
 /// The write that deletes a stored document, or why it is not to be deleted.
-fn judge(stored: &Document, expected: &[u8]) -> Result<Write, Guarded> {
-    let line = line_of(stored)?;
+fn judge(stored: &[u8], expected: &[u8]) -> Result<Bytes, Guarded> {
+    let stored = StoredDocument::read(stored)?;
+    let mut line = Vec::with_capacity(expected.len());
+    write_document(&stored, &mut line)?;
     match guard::is_same(StoreKind::Firestore, &line, expected) {
         Ok(true) => {}
-        Ok(false) => return Err(Guarded::Differs(Some(line))),
+        Ok(false) => return Err(Guarded::Differs(Some(line.into()))),
         Err(error) => {
             return Err(StoreError::new(
                 StoreErrorKind::Permanent,
@@ -69,21 +75,27 @@ fn judge(stored: &Document, expected: &[u8]) -> Result<Write, Guarded> {
             .into());
         }
     }
-    let changed = stored.update_time.ok_or_else(|| {
+    let changed = stored.changed.ok_or_else(|| {
         StoreError::new(
             StoreErrorKind::Permanent,
             "Firestore gave a document without the time of its last change",
         )
     })?;
-    Ok(Write {
-        operation: Some(Operation::Delete(stored.name.clone())),
+    Ok(delete_unchanged(stored.name.to_owned(), changed))
+}
+
+/// The `Write` that deletes a document, by its full name, if it was not changed since.
+pub(super) fn delete_unchanged(name: String, changed: Timestamp) -> Bytes {
+    let write = Write {
+        operation: Some(Operation::Delete(name)),
         current_document: Some(Precondition { condition_type: Some(ConditionType::UpdateTime(changed)) }),
         ..Write::default()
-    })
+    };
+    write.encode_to_vec().into()
 }
 
 /// Sends deletes in requests side by side. What was changed meanwhile is answered without what is there now.
-async fn send_all(service: &Arc<Service>, deletes: Vec<(usize, Write)>) -> Vec<(usize, Guarded)> {
+async fn send_all(service: &Arc<Service>, deletes: Vec<(usize, Bytes)>) -> Vec<(usize, Guarded)> {
     let mut requests = Vec::new();
     let mut deletes = deletes.into_iter().peekable();
     while deletes.peek().is_some() {
@@ -133,7 +145,7 @@ async fn settle_changed(
         Err(error) => changed.iter().for_each(|at| put(answers, *at, error.duplicate().into())),
         Ok(found) => {
             for (at, document) in changed.into_iter().zip(found) {
-                let answer = match document.as_ref().map(line_of) {
+                let answer = match document.as_deref().map(line_of) {
                     None => Guarded::Missing,
                     Some(Ok(line)) => written_meanwhile(line, expected.get(at).unwrap_or_default()),
                     Some(Err(error)) => error.into(),

@@ -1,24 +1,20 @@
 //! Documents as lines: the REST API's `Document`, fields sorted by the bytes of their names.
 //!
-//! The service keeps no order of fields, and the protobuf types lose what they do not know; so the order is made
-//! here, and a value without a known type is an error.
+//! The service keeps no order of fields, so the order is made here; a value without a known type is an error.
 
-use std::collections::HashMap;
-
-use firestore::gcloud_sdk::google::firestore::v1::value::ValueType;
-use firestore::gcloud_sdk::google::firestore::v1::{Document, Value};
 use firestore::gcloud_sdk::prost_types::Timestamp;
 
+use super::wire::{Malformed, StoredDocument, Wire, WireFields, map_entry, sort_fields, text, timestamp};
 use crate::document::text::write_quoted;
-use crate::document::{base64_text, double};
+use crate::document::{base64_text, double, timestamp as rfc3339};
 use crate::stores::{StoreError, StoreErrorKind, StoreResult};
 
 /// Appends a document as a line.
 ///
 /// Errors: [`StoreErrorKind::Permanent`] if a value has a type that did not exist when this was written.
-pub(super) fn write_document(document: &Document, out: &mut Vec<u8>) -> StoreResult<()> {
+pub(super) fn write_document(document: &StoredDocument<'_>, out: &mut Vec<u8>) -> StoreResult<()> {
     out.extend_from_slice(b"{\"name\":");
-    write_quoted(&document.name, out);
+    write_quoted(document.name, out);
     out.extend_from_slice(b",\"fields\":");
     write_fields(&document.fields, out).map_err(|Unknown(path)| {
         let message = format!(
@@ -27,21 +23,27 @@ pub(super) fn write_document(document: &Document, out: &mut Vec<u8>) -> StoreRes
         );
         StoreError::new(StoreErrorKind::Permanent, message)
     })?;
-    write_system_time("createTime", document.create_time, out);
-    write_system_time("updateTime", document.update_time, out);
+    for (name, time) in [("createTime", document.created), ("updateTime", document.changed)] {
+        if let Some(time) = time {
+            out.extend_from_slice(b",\"");
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\":");
+            write_time(time, out)?;
+        }
+    }
     out.push(b'}');
     Ok(())
 }
 
-/// A document as a line of its own.
-pub(super) fn line_of(document: &Document) -> StoreResult<Box<[u8]>> {
+/// A document, as it stands on the wire, as a line of its own.
+pub(super) fn line_of(document: &[u8]) -> StoreResult<Box<[u8]>> {
     let mut line = Vec::with_capacity(1024);
-    write_document(document, &mut line)?;
+    write_document(&StoredDocument::read(document)?, &mut line)?;
     Ok(line.into())
 }
 
 /// One value as text, as in a position.
-pub(super) fn write_value_text(value: &Value) -> StoreResult<String> {
+pub(super) fn write_value_text(value: &[u8]) -> StoreResult<String> {
     let mut out = Vec::new();
     let written = write_value(value, &mut out).ok().and_then(|()| String::from_utf8(out).ok());
     written.ok_or_else(|| {
@@ -52,17 +54,12 @@ pub(super) fn write_value_text(value: &Value) -> StoreResult<String> {
     })
 }
 
-/// A time as the REST API spells it: in UTC, with no, three, six or nine digits of a second's fraction.
-pub(super) fn time_text(time: Timestamp) -> String {
-    time.to_string()
-}
-
-fn write_system_time(name: &str, time: Option<Timestamp>, out: &mut Vec<u8>) {
-    let Some(time) = time else { return };
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":");
-    write_quoted(&time_text(time), out);
+/// Appends a time as the REST API spells it: in UTC, with no, three, six or nine digits of a second's fraction.
+fn write_time(time: Timestamp, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    out.push(b'"');
+    rfc3339::append(time.seconds, time.nanos, out).ok_or(Malformed)?;
+    out.push(b'"');
+    Ok(())
 }
 
 /// A value of a type that is not known, by the path that leads to it.
@@ -76,11 +73,16 @@ impl Unknown {
     }
 }
 
-fn write_fields(fields: &HashMap<String, Value>, out: &mut Vec<u8>) -> Result<(), Unknown> {
-    let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
-    fields.sort_unstable_by_key(|(name, _)| *name);
+impl From<Malformed> for Unknown {
+    fn from(_: Malformed) -> Self {
+        Self(String::new())
+    }
+}
+
+/// Appends fields that are sorted by their names.
+fn write_fields(fields: &[(&str, &[u8])], out: &mut Vec<u8>) -> Result<(), Unknown> {
     out.push(b'{');
-    for (at, (name, value)) in fields.into_iter().enumerate() {
+    for (at, (name, value)) in fields.iter().enumerate() {
         if at > 0 {
             out.push(b',');
         }
@@ -92,72 +94,93 @@ fn write_fields(fields: &HashMap<String, Value>, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// Appends a value in its type wrapper, as
+/// Appends a `Value` in its type wrapper, as
 /// [`Value`](https://firebase.google.com/docs/firestore/reference/rest/v1/Value) is spelled.
-fn write_value(value: &Value, out: &mut Vec<u8>) -> Result<(), Unknown> {
-    use ValueType::{
-        ArrayValue, BooleanValue, BytesValue, DoubleValue, FieldReferenceValue, FunctionValue, GeoPointValue,
-        IntegerValue, MapValue, NullValue, PipelineValue, ReferenceValue, StringValue, TimestampValue,
-        VariableReferenceValue,
-    };
-    match &value.value_type {
-        Some(NullValue(_)) => out.extend_from_slice(b"{\"nullValue\":null"),
-        Some(BooleanValue(true)) => out.extend_from_slice(b"{\"booleanValue\":true"),
-        Some(BooleanValue(false)) => out.extend_from_slice(b"{\"booleanValue\":false"),
-        Some(IntegerValue(integer)) => {
+///
+/// [The numbers of its fields](https://github.com/googleapis/googleapis/blob/master/google/firestore/v1/document.proto).
+fn write_value(value: &[u8], out: &mut Vec<u8>) -> Result<(), Unknown> {
+    let mut fields = WireFields(value);
+    // Nothing at all is a type that the build does not know, as is a second one.
+    let Some(typed) = fields.next() else { return Err(Malformed.into()) };
+    match typed? {
+        (11, Wire::Varint(0)) => out.extend_from_slice(b"{\"nullValue\":null"),
+        (1, Wire::Varint(0)) => out.extend_from_slice(b"{\"booleanValue\":false"),
+        (1, Wire::Varint(1)) => out.extend_from_slice(b"{\"booleanValue\":true"),
+        (2, Wire::Varint(integer)) => {
             out.extend_from_slice(b"{\"integerValue\":\"");
-            out.extend_from_slice(itoa::Buffer::new().format(*integer).as_bytes());
+            out.extend_from_slice(itoa::Buffer::new().format(integer.cast_signed()).as_bytes());
             out.push(b'"');
         }
-        Some(DoubleValue(number)) => {
+        (3, Wire::Fixed64(bits)) => {
             out.extend_from_slice(b"{\"doubleValue\":");
-            write_double(*number, out);
+            write_double(f64::from_bits(bits), out);
         }
-        Some(TimestampValue(time)) => {
+        (10, Wire::Bytes(time)) => {
             out.extend_from_slice(b"{\"timestampValue\":");
-            write_quoted(&time_text(*time), out);
+            write_time(timestamp(time)?, out)?;
         }
-        Some(StringValue(text)) => {
+        (17, Wire::Bytes(string)) => {
             out.extend_from_slice(b"{\"stringValue\":");
-            write_quoted(text, out);
+            write_quoted(text(string)?, out);
         }
-        Some(BytesValue(bytes)) => {
+        (18, Wire::Bytes(bytes)) => {
             out.extend_from_slice(b"{\"bytesValue\":\"");
             base64_text::append(bytes, out);
             out.push(b'"');
         }
-        Some(ReferenceValue(name)) => {
+        (5, Wire::Bytes(name)) => {
             out.extend_from_slice(b"{\"referenceValue\":");
-            write_quoted(name, out);
+            write_quoted(text(name)?, out);
         }
-        Some(GeoPointValue(point)) => {
-            out.extend_from_slice(b"{\"geoPointValue\":{\"latitude\":");
-            write_double(point.latitude, out);
-            out.extend_from_slice(b",\"longitude\":");
-            write_double(point.longitude, out);
-            out.push(b'}');
-        }
-        Some(ArrayValue(array)) => {
-            out.extend_from_slice(b"{\"arrayValue\":{\"values\":[");
-            for (at, element) in array.values.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                write_value(element, out).map_err(|unknown| unknown.within(&at.to_string()))?;
-            }
-            out.extend_from_slice(b"]}");
-        }
-        Some(MapValue(map)) => {
-            out.extend_from_slice(b"{\"mapValue\":{\"fields\":");
-            write_fields(&map.fields, out)?;
-            out.push(b'}');
-        }
+        (8, Wire::Bytes(point)) => write_point(point, out)?,
+        (9, Wire::Bytes(array)) => write_array(array, out)?,
+        (6, Wire::Bytes(map)) => write_map(map, out)?,
         // Parts of queries, which no document holds, and whatever the service has learnt since.
-        Some(FieldReferenceValue(_) | VariableReferenceValue(_) | FunctionValue(_) | PipelineValue(_))
-        | None => {
-            return Err(Unknown(String::new()));
+        _ => return Err(Malformed.into()),
+    }
+    out.push(b'}');
+    if fields.next().is_some() { Err(Malformed.into()) } else { Ok(()) }
+}
+
+fn write_point(point: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+    let (mut latitude, mut longitude) = (0.0, 0.0);
+    for field in WireFields(point) {
+        match field? {
+            (1, Wire::Fixed64(bits)) => latitude = f64::from_bits(bits),
+            (2, Wire::Fixed64(bits)) => longitude = f64::from_bits(bits),
+            _ => return Err(Malformed),
         }
     }
+    out.extend_from_slice(b"{\"geoPointValue\":{\"latitude\":");
+    write_double(latitude, out);
+    out.extend_from_slice(b",\"longitude\":");
+    write_double(longitude, out);
+    out.push(b'}');
+    Ok(())
+}
+
+fn write_array(array: &[u8], out: &mut Vec<u8>) -> Result<(), Unknown> {
+    out.extend_from_slice(b"{\"arrayValue\":{\"values\":[");
+    for (at, element) in WireFields(array).enumerate() {
+        let (1, Wire::Bytes(element)) = element? else { return Err(Malformed.into()) };
+        if at > 0 {
+            out.push(b',');
+        }
+        write_value(element, out).map_err(|unknown| unknown.within(&at.to_string()))?;
+    }
+    out.extend_from_slice(b"]}");
+    Ok(())
+}
+
+fn write_map(map: &[u8], out: &mut Vec<u8>) -> Result<(), Unknown> {
+    let mut fields = Vec::new();
+    for entry in WireFields(map) {
+        let (1, Wire::Bytes(entry)) = entry? else { return Err(Malformed.into()) };
+        fields.push(map_entry(entry)?);
+    }
+    sort_fields(&mut fields)?;
+    out.extend_from_slice(b"{\"mapValue\":{\"fields\":");
+    write_fields(&fields, out)?;
     out.push(b'}');
     Ok(())
 }
@@ -175,12 +198,18 @@ fn write_double(number: f64, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use firestore::gcloud_sdk::google::firestore::v1 as pb;
+    use firestore::gcloud_sdk::google::firestore::v1::value::ValueType;
+    use firestore::gcloud_sdk::prost::Message as _;
 
     use super::*;
 
-    fn document(fields: impl IntoIterator<Item = (&'static str, Option<ValueType>)>) -> Document {
-        let fields = fields.into_iter().map(|(name, value_type)| (name.to_owned(), Value { value_type }));
-        Document { name: "n".to_owned(), fields: fields.collect(), create_time: None, update_time: None }
+    fn document(fields: impl IntoIterator<Item = (&'static str, Option<ValueType>)>) -> pb::Document {
+        let fields = fields.into_iter().map(|(name, value_type)| (name.to_owned(), pb::Value { value_type }));
+        pb::Document { name: "n".to_owned(), fields: fields.collect(), create_time: None, update_time: None }
+    }
+
+    fn line(document: &pb::Document) -> StoreResult<String> {
+        Ok(String::from_utf8(line_of(&document.encode_to_vec())?.into()).unwrap())
     }
 
     #[test]
@@ -194,24 +223,26 @@ mod tests {
         ]);
         outer.update_time = Some(Timestamp { seconds: 1, nanos: 5_000 });
         let expected = r#"{"name":"n","fields":{"a.b":{"arrayValue":{"values":[]}},"z":{"mapValue":{"fields":{"B":{"booleanValue":true},"b":{"nullValue":null}}}},"é":{"integerValue":"-9223372036854775808"}},"updateTime":"1970-01-01T00:00:01.000005Z"}"#;
-        assert_eq!(String::from_utf8(line_of(&outer).unwrap().into()).unwrap(), expected);
+        assert_eq!(line(&outer).unwrap(), expected);
     }
 
     #[test]
     fn a_type_that_is_not_known_is_an_error_with_its_path() {
         let values = vec![
-            Value { value_type: Some(ValueType::NullValue(0)) },
-            Value {
+            pb::Value { value_type: Some(ValueType::NullValue(0)) },
+            pb::Value {
                 value_type: Some(ValueType::MapValue(pb::MapValue {
                     fields: document([("x", None)]).fields,
                 })),
             },
         ];
         let odd = document([("list", Some(ValueType::ArrayValue(pb::ArrayValue { values })))]);
-        let error = line_of(&odd).unwrap_err();
+        let error = line(&odd).unwrap_err();
         assert_eq!(error.kind, StoreErrorKind::Permanent);
         assert!(error.message.contains("\"list.1.x\""), "{error}");
         let query = ValueType::FieldReferenceValue("f".to_owned());
-        assert!(line_of(&document([("q", Some(query))])).is_err());
+        assert!(line(&document([("q", Some(query))])).is_err());
+        let beyond = Timestamp { seconds: i64::MAX, nanos: 0 };
+        assert!(line(&document([("t", Some(ValueType::TimestampValue(beyond)))])).is_err());
     }
 }

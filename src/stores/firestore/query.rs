@@ -8,13 +8,13 @@ use firestore::gcloud_sdk::google::firestore::v1::structured_query::{
     CollectionSelector, CompositeFilter, Direction, FieldFilter, FieldReference, Filter, Order, Projection,
 };
 use firestore::gcloud_sdk::google::firestore::v1::value::ValueType;
-use firestore::gcloud_sdk::google::firestore::v1::{Document, RunQueryRequest, StructuredQuery, Value};
+use firestore::gcloud_sdk::google::firestore::v1::{RunQueryRequest, StructuredQuery, Value};
 use firestore::gcloud_sdk::prost_types::Timestamp;
 
 use super::decode::read_time;
-use super::encode::time_text;
 use super::failure::{Effect, call_error};
 use super::service::Service;
+use super::wire::StoredDocument;
 use crate::document::DOCUMENT_ID;
 use crate::stores::{Snapshot, StoreError, StoreErrorKind, StoreResult};
 
@@ -87,7 +87,7 @@ pub(super) fn read_time_of(snapshot: &Snapshot) -> StoreResult<Timestamp> {
 pub(super) fn snapshot_at(time: Timestamp) -> Snapshot {
     // The service reads at whole microseconds.
     let time = Timestamp { seconds: time.seconds, nanos: time.nanos / 1_000 * 1_000 };
-    Snapshot(serde_json::json!({ "readTime": time_text(time) }))
+    Snapshot(serde_json::json!({ "readTime": time.to_string() }))
 }
 
 impl Service {
@@ -97,7 +97,7 @@ impl Service {
         parent: &str,
         query: StructuredQuery,
         snapshot: Option<&Snapshot>,
-        mut take: impl FnMut(Document) -> StoreResult<bool> + Send,
+        mut take: impl FnMut(&StoredDocument<'_>) -> StoreResult<bool> + Send,
     ) -> StoreResult<Option<Timestamp>> {
         let (selector, effect) = match snapshot {
             Some(snapshot) => {
@@ -113,12 +113,12 @@ impl Service {
         };
         let failed = |status| call_error("RunQuery", effect, &status);
         let _request = self.request().await;
-        let mut answer = self.client().run_query(request).await.map_err(failed)?.into_inner();
+        let mut answer = self.run_query(request).await.map_err(failed)?;
         let mut moment = None;
         while let Some(part) = answer.message().await.map_err(failed)? {
             moment = part.read_time.or(moment);
             if let Some(document) = part.document
-                && !take(document)?
+                && !take(&StoredDocument::read(&document)?)?
             {
                 break;
             }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use firestore::gcloud_sdk::google::firestore::v1::structured_query::field_filter::Operator;
 use firestore::gcloud_sdk::google::firestore::v1::structured_query::{Filter, Projection};
-use firestore::gcloud_sdk::google::firestore::v1::value::ValueType;
-use firestore::gcloud_sdk::google::firestore::v1::{Cursor, Document, StructuredQuery, Value};
+use firestore::gcloud_sdk::google::firestore::v1::{Cursor, StructuredQuery, Value};
 use serde::{Deserialize, Serialize};
 
 use super::decode::read_value;
@@ -14,6 +13,7 @@ use super::query::{all_of, compare, field, of_collection, text, upwards};
 use super::read::documents;
 use super::scan::{PAGE_BYTES, foreign};
 use super::service::Service;
+use super::wire::{StoredDocument, text_of};
 use crate::document::{DOCUMENT_ID, Lines};
 use crate::stores::{FrameworkQuery, LegacyProbe, Page, Position, StoreResult, document_id};
 
@@ -59,8 +59,8 @@ async fn ask(
         limit: Some(i32::try_from(LegacyProbe::ANSWERS).unwrap_or(i32::MAX)),
         ..StructuredQuery::default()
     };
-    let take = |document: Document| {
-        let value = value_of(service, &document, &probe.field).filter(|value| probe.offends(value));
+    let take = |document: &StoredDocument<'_>| {
+        let value = value_of(service, document, &probe.field).filter(|value| probe.offends(value));
         if let Some(value) = value.filter(|value| !found.contains(value)) {
             found.push(value);
         }
@@ -84,14 +84,12 @@ fn behind(prefix: &str) -> Option<String> {
 }
 
 /// A string field, or the document's id.
-fn value_of(service: &Service, document: &Document, name: &str) -> Option<String> {
-    if name == DOCUMENT_ID {
-        return service.path.relative(&document.name).map(ToOwned::to_owned);
-    }
-    match &document.fields.get(name)?.value_type {
-        Some(ValueType::StringValue(text)) => Some(text.clone()),
-        _ => None,
-    }
+fn value_of(service: &Service, document: &StoredDocument<'_>, name: &str) -> Option<String> {
+    let value = match name {
+        DOCUMENT_ID => service.path.relative(document.name),
+        name => document.field(name).and_then(text_of),
+    };
+    value.map(ToOwned::to_owned)
 }
 
 /// Where a page of an answer ended: the last document's id, and its value of the field that orders.
@@ -118,6 +116,7 @@ async fn by_id(service: &Arc<Service>, query: &FrameworkQuery, id: &str) -> Stor
     let id = document_id::check(id).is_ok().then(|| id.to_owned());
     let mut page = Page::default();
     for document in documents(service, vec![id]).await?.into_iter().flatten() {
+        let document = StoredDocument::read(&document)?;
         let holds =
             |(name, value): &(String, String)| value_of(service, &document, name).as_ref() == Some(value);
         if query.equals.iter().all(holds) {
@@ -140,12 +139,12 @@ async fn by_fields(service: &Service, query: &FrameworkQuery, from: Option<&Posi
         ..StructuredQuery::default()
     };
     let (mut lines, mut last, mut seen) = (Lines::new(), None, 0);
-    let take = |document: Document| {
-        push(&mut lines, &document)?;
+    let take = |document: &StoredDocument<'_>| {
+        push(&mut lines, document)?;
         seen += 1;
         let is_full = lines.bytes() >= PAGE_BYTES || seen == PAGE_DOCUMENTS;
         if is_full {
-            last = Some(position(service, &document, order)?);
+            last = Some(position(service, document, order)?);
         }
         Ok(!is_full)
     };
@@ -153,15 +152,15 @@ async fn by_fields(service: &Service, query: &FrameworkQuery, from: Option<&Posi
     Ok(Page { lines, next: last })
 }
 
-fn push(lines: &mut Lines, document: &Document) -> StoreResult<()> {
+fn push(lines: &mut Lines, document: &StoredDocument<'_>) -> StoreResult<()> {
     let mut written = Ok(());
     lines.push_with(|out| written = write_document(document, out));
     written
 }
 
-fn position(service: &Service, document: &Document, order: Option<&str>) -> StoreResult<Position> {
-    let after = service.path.relative(&document.name).ok_or_else(foreign)?.to_owned();
-    let value = order.and_then(|order| document.fields.get(order)).map(write_value_text).transpose()?;
+fn position(service: &Service, document: &StoredDocument<'_>, order: Option<&str>) -> StoreResult<Position> {
+    let after = service.path.relative(document.name).ok_or_else(foreign)?.to_owned();
+    let value = order.and_then(|order| document.field(order)).map(write_value_text).transpose()?;
     serde_json::to_value(After { after, value }).map(Position).map_err(|_| foreign())
 }
 

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use firestore::gcloud_sdk::google::firestore::v1::batch_get_documents_response::Result as Answer;
-use firestore::gcloud_sdk::google::firestore::v1::{BatchGetDocumentsRequest, Document};
+use firestore::gcloud_sdk::google::firestore::v1::BatchGetDocumentsRequest;
+use firestore::gcloud_sdk::prost::bytes::Bytes;
 
 use super::encode::line_of;
 use super::failure::{Effect, call_error};
 use super::service::Service;
+use super::wire::StoredDocument;
 use crate::document::StoreKey;
 use crate::stores::requests::{Patience, side_by_side};
 use crate::stores::{StoreError, StoreErrorKind, StoreResult, document_id};
@@ -22,7 +23,7 @@ pub(super) async fn by_keys(
     keys: &[StoreKey],
 ) -> StoreResult<Vec<Option<Box<[u8]>>>> {
     let found = documents(service, keys.iter().map(id_of).collect()).await?;
-    found.iter().map(|document| document.as_ref().map(line_of).transpose()).collect()
+    found.iter().map(|document| document.as_deref().map(line_of).transpose()).collect()
 }
 
 /// The document id of a key; `None` if it can be the key of no document.
@@ -31,12 +32,12 @@ pub(super) fn id_of(key: &StoreKey) -> Option<String> {
     document_id::check(&id).is_ok().then_some(id)
 }
 
-/// Reads documents by id; the answer has the ids' order, `None` where there is no document.
+/// Reads documents by id, as they stand on the wire; the answer has the ids' order, `None` where there is no document.
 pub(super) async fn documents(
     service: &Arc<Service>,
     ids: Vec<Option<String>>,
-) -> StoreResult<Vec<Option<Document>>> {
-    let mut found: Vec<Option<Document>> = ids.iter().map(|_| None).collect();
+) -> StoreResult<Vec<Option<Bytes>>> {
+    let mut found: Vec<Option<Bytes>> = ids.iter().map(|_| None).collect();
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, id) in ids.into_iter().enumerate() {
         if let Some(id) = id {
@@ -50,27 +51,19 @@ pub(super) async fn documents(
     });
     for documents in side_by_side(requests.collect::<Vec<_>>()).await {
         for document in documents? {
-            let Some((last, others)) = places.get(&document.name).and_then(|places| places.split_last())
-            else {
-                continue;
-            };
-            for at in others {
-                put(&mut found, *at, document.clone());
+            let name = StoredDocument::read(&document)?.name;
+            for at in places.get(name).into_iter().flatten() {
+                if let Some(place) = found.get_mut(*at) {
+                    *place = Some(document.clone());
+                }
             }
-            put(&mut found, *last, document);
         }
     }
     Ok(found)
 }
 
-fn put(found: &mut [Option<Document>], at: usize, document: Document) {
-    if let Some(place) = found.get_mut(at) {
-        *place = Some(document);
-    }
-}
-
 /// Asks once more where the answer breaks off; what it gave already is not asked for again.
-async fn patiently(service: &Service, mut names: Vec<String>) -> StoreResult<Vec<Document>> {
+async fn patiently(service: &Service, mut names: Vec<String>) -> StoreResult<Vec<Bytes>> {
     let mut documents = Vec::with_capacity(names.len());
     let mut patience = Patience::new();
     while !names.is_empty() {
@@ -95,7 +88,7 @@ fn left_out() -> StoreError {
 }
 
 /// One request: adds what is there, and takes from `names` what was answered.
-async fn get(service: &Service, names: &mut Vec<String>, documents: &mut Vec<Document>) -> StoreResult<()> {
+async fn get(service: &Service, names: &mut Vec<String>, documents: &mut Vec<Bytes>) -> StoreResult<()> {
     let request = BatchGetDocumentsRequest {
         database: service.path.database().to_owned(),
         documents: names.clone(),
@@ -103,22 +96,19 @@ async fn get(service: &Service, names: &mut Vec<String>, documents: &mut Vec<Doc
     };
     let failed = |status| call_error("BatchGetDocuments", Effect::Reads, &status);
     let _request = service.request().await;
-    let mut answer = service.client().batch_get_documents(request).await.map_err(failed)?.into_inner();
+    let mut answer = service.batch_get_documents(request).await.map_err(failed)?;
     let mut answered = HashSet::new();
     let read = loop {
         match answer.message().await {
             Ok(None) => break Ok(()),
             Err(status) => break Err(failed(status)),
-            Ok(Some(part)) => match part.result {
-                Some(Answer::Found(document)) => {
-                    let _ = answered.insert(document.name.clone());
+            Ok(Some(part)) => {
+                if let Some(document) = part.found {
+                    let _ = answered.insert(StoredDocument::read(&document)?.name.to_owned());
                     documents.push(document);
                 }
-                Some(Answer::Missing(name)) => {
-                    let _ = answered.insert(name);
-                }
-                None => {}
-            },
+                answered.extend(part.missing);
+            }
         }
     };
     names.retain(|name| !answered.contains(name));

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use firestore::gcloud_sdk::google::firestore::v1::precondition::ConditionType;
-use firestore::gcloud_sdk::google::firestore::v1::write::Operation;
-use firestore::gcloud_sdk::google::firestore::v1::{CommitRequest, Precondition, Write};
+use firestore::gcloud_sdk::prost::bytes::Bytes;
 use firestore::gcloud_sdk::tonic::Code;
 
 use super::decode::read_time;
+use super::delete::delete_unchanged;
 use super::failure::{Effect, call_error};
 use super::service::Service;
 use super::write::write_of;
@@ -36,9 +35,7 @@ async fn move_one(service: &Service, old: &[u8], new: &[u8]) -> Guarded {
         Err(error) => return error.into(),
     };
     service.pace.admit(writes.len()).await;
-    let database = service.path.database().to_owned();
-    let request = CommitRequest { database, writes, ..CommitRequest::default() };
-    match service.client().commit(request).await {
+    match service.commit(writes).await {
         Ok(_committed) => Guarded::Done,
         Err(status) => match status.code() {
             Code::AlreadyExists => Guarded::UniqueTaken("the document id".to_owned()),
@@ -50,15 +47,11 @@ async fn move_one(service: &Service, old: &[u8], new: &[u8]) -> Guarded {
 }
 
 /// The write that deletes a document if it was not changed since it was read.
-fn delete_of(service: &Service, tape: &mut Tape, line: &[u8]) -> StoreResult<Write> {
+fn delete_of(service: &Service, tape: &mut Tape, line: &[u8]) -> StoreResult<Bytes> {
     let foreign = || StoreError::new(StoreErrorKind::Permanent, "The line is no document that was read");
     tape.read(line).map_err(|_| foreign())?;
     let id = document_id(tape, line).ok_or_else(foreign)?;
     let changed = tape.find(line, None, "updateTime").filter(|time| time.kind == Kind::String);
     let changed = changed.and_then(|time| read_time(&unescape(time.raw(line)))).ok_or_else(foreign)?;
-    Ok(Write {
-        operation: Some(Operation::Delete(service.path.document(&id))),
-        current_document: Some(Precondition { condition_type: Some(ConditionType::UpdateTime(changed)) }),
-        ..Write::default()
-    })
+    Ok(delete_unchanged(service.path.document(&id), changed))
 }

@@ -126,7 +126,7 @@ async fn sample(service: &Service, wanted: usize) -> StoreResult<Vec<String>> {
     let _moment = service
         .query(service.path.parent(), query, None, |document| {
             if seen.is_multiple_of(stride)
-                && let Some(id) = service.path.relative(&document.name).filter(|id| is_cut(id))
+                && let Some(id) = service.path.relative(document.name).filter(|id| is_cut(id))
             {
                 kept.push(id.to_owned());
             }
@@ -187,12 +187,12 @@ impl Scan<'_> {
         let (mut lines, mut last, mut seen) = (Lines::new(), None, 0);
         let read = service
             .query(service.path.parent(), self.query(service, with_nested), self.snapshot, |document| {
-                let path = service.path.relative(&document.name).ok_or_else(foreign)?;
+                let path = service.path.relative(document.name).ok_or_else(foreign)?;
                 if path.contains('/') {
                     service.nested.see(path);
                 } else {
                     let mut written = Ok(());
-                    lines.push_with(|out| written = write_document(&document, out));
+                    lines.push_with(|out| written = write_document(document, out));
                     written?;
                 }
                 last = Some(path.to_owned());

@@ -6,12 +6,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use firestore::gcloud_sdk::GoogleAuthMiddleware;
 use firestore::gcloud_sdk::google::firestore::v1::firestore_client::FirestoreClient;
+use firestore::gcloud_sdk::google::firestore::v1::{
+    BatchGetDocumentsRequest, BatchWriteResponse, CommitResponse, RunQueryRequest,
+};
+use firestore::gcloud_sdk::prost::Message;
+use firestore::gcloud_sdk::prost::bytes::Bytes;
+use firestore::gcloud_sdk::tonic::client::Grpc;
+use firestore::gcloud_sdk::tonic::codec::Streaming;
+use firestore::gcloud_sdk::tonic::codegen::http::uri::PathAndQuery;
+use firestore::gcloud_sdk::tonic::{Request, Status};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tonic_prost::ProstCodec;
 
 use super::connect::Api;
 use super::pace::Pace;
 use super::path::CollectionPath;
 use super::settings::Endpoint;
+use super::wire::{GetAnswer, QueryAnswer, Writes};
 use crate::stores::Rates;
 use crate::stores::{BatchLimits, Remark};
 
@@ -89,6 +100,57 @@ impl Service {
     /// The SDK's own client, which sends protobuf messages as they are.
     pub(super) fn client(&self) -> FirestoreClient<GoogleAuthMiddleware> {
         self.api.get().max_decoding_message_size(MESSAGE)
+    }
+
+    /// Runs a query, whose documents are left as they are.
+    pub(super) async fn run_query(&self, request: RunQueryRequest) -> Result<Streaming<QueryAnswer>, Status> {
+        self.streamed("/google.firestore.v1.Firestore/RunQuery", request).await
+    }
+
+    /// Reads documents by name, which are left as they are.
+    pub(super) async fn batch_get_documents(
+        &self,
+        request: BatchGetDocumentsRequest,
+    ) -> Result<Streaming<GetAnswer>, Status> {
+        self.streamed("/google.firestore.v1.Firestore/BatchGetDocuments", request).await
+    }
+
+    /// Sends writes that are answered one by one.
+    pub(super) async fn batch_write(&self, writes: Vec<Bytes>) -> Result<BatchWriteResponse, Status> {
+        self.write("/google.firestore.v1.Firestore/BatchWrite", writes).await
+    }
+
+    /// Sends writes that are done all or not at all.
+    pub(super) async fn commit(&self, writes: Vec<Bytes>) -> Result<CommitResponse, Status> {
+        self.write("/google.firestore.v1.Firestore/Commit", writes).await
+    }
+
+    async fn streamed<Q, A>(&self, method: &'static str, request: Q) -> Result<Streaming<A>, Status>
+    where
+        Q: Message + 'static,
+        A: Message + Default + 'static,
+    {
+        let (mut grpc, path) = (self.grpc().await?, PathAndQuery::from_static(method));
+        let codec = ProstCodec::<Q, A>::default();
+        Ok(grpc.server_streaming(Request::new(request), path, codec).await?.into_inner())
+    }
+
+    async fn write<A>(&self, method: &'static str, writes: Vec<Bytes>) -> Result<A, Status>
+    where
+        A: Message + Default + 'static,
+    {
+        let (mut grpc, path) = (self.grpc().await?, PathAndQuery::from_static(method));
+        let request = Writes { database: self.path.database().to_owned(), writes };
+        let codec = ProstCodec::<Writes, A>::default();
+        Ok(grpc.unary(Request::new(request), path, codec).await?.into_inner())
+    }
+
+    /// The connection that the SDK's own client has, for messages that are not its own.
+    async fn grpc(&self) -> Result<Grpc<GoogleAuthMiddleware>, Status> {
+        let mut grpc = self.api.get_with(Grpc::new).max_decoding_message_size(MESSAGE);
+        let ready = grpc.ready().await;
+        ready.map_err(|error| Status::unavailable(format!("The connection is not ready: {error}")))?;
+        Ok(grpc)
     }
 
     /// Waits until one more request may be in flight.

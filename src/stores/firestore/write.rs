@@ -3,18 +3,17 @@
 //! The documents of a call are neighbours in the order of their keys. They are sent in no order at all, so that the
 //! writes of a moment do not all go to one range of keys.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use firestore::gcloud_sdk::google::firestore::v1::precondition::ConditionType;
-use firestore::gcloud_sdk::google::firestore::v1::write::Operation;
-use firestore::gcloud_sdk::google::firestore::v1::{Document, Precondition, Write};
+use firestore::gcloud_sdk::prost::bytes::Bytes;
 use firestore::gcloud_sdk::tonic::Code;
 
 use super::batch::{Failed, REQUEST_BYTES, send};
-use super::check::check_document;
-use super::decode::read_document;
+use super::decode::append_document;
 use super::failure::write_error;
 use super::service::Service;
+use super::wire::{append_message, append_varint};
 use crate::document::Lines;
 use crate::document::json::Tape;
 use crate::stores::requests::side_by_side;
@@ -93,22 +92,20 @@ fn answer_of(status: Result<(), Failed>) -> Created {
     }
 }
 
-/// A line as a write that replaces nothing, under the target's own project, database and collection.
-pub(super) fn write_of(service: &Service, tape: &mut Tape, line: &[u8]) -> StoreResult<Write> {
-    let refused = |what: String| StoreError::new(StoreErrorKind::Permanent, what);
-    let parsed = read_document(tape, line).map_err(refused)?;
-    check_document(tape, line).map_err(|refusal| refused(refusal.to_string()))?;
-    let document = Document {
-        name: service.path.document(&parsed.id),
-        fields: parsed.fields,
-        create_time: None,
-        update_time: None,
-    };
-    Ok(Write {
-        operation: Some(Operation::Update(document)),
-        current_document: Some(Precondition { condition_type: Some(ConditionType::Exists(false)) }),
-        ..Write::default()
-    })
+/// A line as a `Write` that replaces nothing, under the target's own project, database and collection.
+///
+/// What the service would refuse of a document was looked for before the first write.
+pub(super) fn write_of(service: &Service, tape: &mut Tape, line: &[u8]) -> StoreResult<Bytes> {
+    // Names of types are longer than what stands for them on the wire.
+    let mut write = Vec::with_capacity(line.len());
+    append_message(&mut write, 1, |out| append_document(tape, line, &service.path, out))
+        .map_err(|what| StoreError::new(StoreErrorKind::Permanent, what))?;
+    // There must be no such document.
+    let Ok(()) = append_message(&mut write, 4, |out| {
+        append_varint(out, 1, 0);
+        Ok::<(), Infallible>(())
+    });
+    Ok(write.into())
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ pub use scan::{Activity, Page, Position, ScanPart, Snapshot};
 pub use write::{BatchLimits, Created, Guarded, GuardedUpdate};
 
 use crate::check::Refusal;
+use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 
 /// Reads one collection.
@@ -127,8 +128,8 @@ pub trait CollectionReader: Send + Sync {
     async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page>;
 
     /// Refuses a document that this very store would refuse, or keep otherwise than it is, as far as can be
-    /// told without writing.
-    fn check(&self, _line: &[u8]) -> Result<(), Refusal> {
+    /// told without writing. `tape` has read the line.
+    fn check(&self, _tape: &Tape, _line: &[u8]) -> Result<(), Refusal> {
         Ok(())
     }
 

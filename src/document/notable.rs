@@ -1,6 +1,8 @@
 //! What a document holds that a store keeps as it is and somebody should know of.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::json::{Kind, Member, Tape};
 
@@ -32,9 +34,9 @@ fn is_large(number: &[u8]) -> bool {
 
 /// Whether a Firestore document refers to another one. Within a string the quotes would be escaped.
 pub fn has_reference(line: &[u8]) -> bool {
-    const NAME: &[u8] = b"\"referenceValue\"";
-    memmem::find_iter(line, NAME).any(|at| {
-        let after = line.get(at + NAME.len()..).unwrap_or_default();
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"referenceValue\""));
+    NAME.find_iter(line).any(|at| {
+        let after = line.get(at + NAME.needle().len()..).unwrap_or_default();
         after.trim_ascii_start().starts_with(b":")
     })
 }

@@ -145,15 +145,13 @@ impl CollectionReader for CosmosDbCollection {
 
     /// The service's limits of id, partition key and size; while the partition key's paths are not known, those
     /// of the id and the size.
-    fn check(&self, line: &[u8]) -> std::result::Result<(), Refusal> {
-        let mut tape = Tape::new();
-        tape.read(line).map_err(|error| Refusal::new(Reason::Malformed, error.to_string()))?;
-        item::check_size(&tape, line)?;
+    fn check(&self, tape: &Tape, line: &[u8]) -> std::result::Result<(), Refusal> {
+        item::check_size(tape, line)?;
         let Some(paths) = self.container.known_paths() else {
-            let id = text_field(StoreKind::CosmosDb, &tape, line, "id");
+            let id = text_field(StoreKind::CosmosDb, tape, line, "id");
             return id.map_or(Ok(()), |id| check_id(&id));
         };
-        let key = key_of(paths, &tape, line)?;
+        let key = key_of(paths, tape, line)?;
         let key = ItemKey::parse(&key, paths.len())
             .map_err(|error| Refusal::new(Reason::FieldType, error.message))?;
         key.check()

@@ -10,6 +10,7 @@ use super::{
     BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description, Guarded,
     GuardedUpdate, StoreError, StoreErrorKind, StoreResult, guard, store_key_fields,
 };
+use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, integer_field};
 
@@ -47,10 +48,19 @@ impl DryRun {
         lines.iter().map(&mut key).collect()
     }
 
+    /// Whether the store would take a document.
+    fn check_line(&self, line: &[u8]) -> StoreResult<()> {
+        let mut tape = Tape::new();
+        let checked = tape.read(line).map_err(|error| Refusal::new(Reason::Malformed, error.to_string()));
+        checked
+            .and_then(|()| self.reader.check(&tape, line))
+            .map_err(|refusal| StoreError::new(StoreErrorKind::Permanent, refusal.to_string()))
+    }
+
     /// What becomes of a document under whose key there is none.
     async fn foresee_creation(&self, key: &StoreKey, line: &[u8]) -> Created {
-        if let Err(refusal) = self.reader.check(line) {
-            return Created::Failed(StoreError::new(StoreErrorKind::Permanent, refusal.to_string()));
+        if let Err(error) = self.check_line(line) {
+            return Created::Failed(error);
         }
         match self.unique.take(&*self.reader, key, line).await {
             Ok(None) => Created::Written,
@@ -139,10 +149,7 @@ impl CollectionWriter for DryRun {
 
     /// Whoever moves documents has looked at both keys already.
     async fn relocate(&self, _old: &Lines, new: &Lines) -> Vec<Guarded> {
-        let foreseen = |line| match self.reader.check(line) {
-            Ok(()) => Guarded::Done,
-            Err(refusal) => StoreError::new(StoreErrorKind::Permanent, refusal.to_string()).into(),
-        };
+        let foreseen = |line| self.check_line(line).map_or_else(Into::into, |()| Guarded::Done);
         new.iter().map(foreseen).collect()
     }
 

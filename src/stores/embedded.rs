@@ -36,7 +36,7 @@ use super::{
     FrameworkQuery, Guarded, GuardedUpdate, KeyField, LegacyProbe, Page, Position, ScanPart, Snapshot,
     StoreError, StoreErrorKind, StoreResult, Subscribers, collection_noun, store_key_fields,
 };
-use crate::check::{Reason, Refusal};
+use crate::check::Refusal;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 
@@ -180,11 +180,9 @@ impl Shared {
 
     /// Checks a document against the rules of the store it stands for; while there is no collection, against
     /// those that hold whatever its key is.
-    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
+    fn check(&self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
         let kind = self.file.kind();
-        let mut tape = Tape::new();
-        tape.read(line).map_err(|error| Refusal::new(Reason::Malformed, error.to_string()))?;
-        rules::check_document(kind, &tape, line)?;
+        rules::check_document(kind, tape, line)?;
         let key_fields = match self.key_fields.get() {
             Some(known) => known,
             None => match self.describe() {
@@ -192,7 +190,7 @@ impl Shared {
                 Err(_) => return Ok(()),
             },
         };
-        let key = StoreKey::of(kind, &store_key_fields(kind, key_fields), &tape, line)?;
+        let key = StoreKey::of(kind, &store_key_fields(kind, key_fields), tape, line)?;
         rules::ordered_key(kind, key_fields, &key).map(drop)
     }
 
@@ -306,8 +304,8 @@ impl CollectionReader for EmbeddedCollection {
         .await
     }
 
-    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
-        self.shared.check(line)
+    fn check(&self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+        self.shared.check(tape, line)
     }
 }
 

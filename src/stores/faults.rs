@@ -16,6 +16,7 @@ use super::{
     Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
+use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 
 /// Which calls a fault hits.
@@ -216,8 +217,8 @@ impl CollectionReader for Faults {
         self.inner.query(query, from).await
     }
 
-    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
-        self.inner.check(line)
+    fn check(&self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+        self.inner.check(tape, line)
     }
 
     fn seen(&self) -> Vec<Remark> {

@@ -43,6 +43,7 @@ use super::{
     StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
+use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::{Error, Result};
 
@@ -174,8 +175,8 @@ impl CollectionReader for FirestoreCollection {
         question::query(&self.service, query, from).await
     }
 
-    fn check(&self, line: &[u8]) -> std::result::Result<(), Refusal> {
-        check::check_line(line)
+    fn check(&self, tape: &Tape, line: &[u8]) -> std::result::Result<(), Refusal> {
+        check::check(tape, line)
     }
 
     fn seen(&self) -> Vec<Remark> {

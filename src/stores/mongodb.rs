@@ -32,6 +32,7 @@ use super::{
     Subscribers,
 };
 use crate::check::Refusal;
+use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 
 /// One call inserts up to so much: more gains nothing, and a command may not be larger than 16 MiB.
@@ -118,7 +119,7 @@ impl CollectionReader for MongoDbCollection {
         self.ask(query, from).await
     }
 
-    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
+    fn check(&self, _tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
         check::check(&self.deployment, line)
     }
 }

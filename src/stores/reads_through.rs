@@ -7,6 +7,7 @@ use super::{
     Snapshot, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
+use crate::document::json::Tape;
 use crate::document::{StoreKey, StoreKind};
 
 /// A wrapper through which every read passes as it is; it is a [`CollectionReader`] by that.
@@ -79,8 +80,8 @@ impl<T: ReadsThrough> CollectionReader for T {
         self.reader().query(query, from).await
     }
 
-    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
-        self.reader().check(line)
+    fn check(&self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+        self.reader().check(tape, line)
     }
 
     fn seen(&self) -> Vec<Remark> {

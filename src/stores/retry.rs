@@ -19,6 +19,7 @@ use super::{
     Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
+use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 
 /// How long to wait and when to give up.
@@ -228,8 +229,8 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
         self.call(|| self.inner.query(query, from)).await
     }
 
-    fn check(&self, line: &[u8]) -> Result<(), Refusal> {
-        self.inner.check(line)
+    fn check(&self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+        self.inner.check(tape, line)
     }
 
     fn seen(&self) -> Vec<Remark> {

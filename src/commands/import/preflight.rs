@@ -122,7 +122,7 @@ impl<'a> Examined<'a> {
 
     fn examine(&mut self, line: &[u8]) -> Result<(), Refusal> {
         self.inspect(line)?;
-        self.target.map_or(Ok(()), |target| target.check(line))
+        self.target.map_or(Ok(()), |target| target.check(&self.tape, line))
     }
 
     fn inspect(&mut self, line: &[u8]) -> Result<(), Refusal> {

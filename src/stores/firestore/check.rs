@@ -3,6 +3,10 @@
 //! [Limits](https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields). One document that it
 //! refuses fails the whole request it stands in, so each is checked before it is sent.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::check::{Reason, Refusal};
 use crate::document::json::{Kind, Member, Tape};
 use crate::document::size::{size_bound, stored_size};
@@ -19,18 +23,23 @@ const MAX_NAME: usize = 1_500;
 const MAX_DEPTH: usize = 20;
 /// How a vector is told from a map.
 const VECTOR_TYPE: &str = "__type__";
+/// The types of values that hold others.
+static NESTED: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| [Finder::new("mapValue"), Finder::new("arrayValue")]);
 
-/// Refuses a line whose document the service would refuse.
-pub(super) fn check_line(line: &[u8]) -> Result<(), Refusal> {
-    let has = |what: &[u8]| memchr::memmem::find(line, what).is_some();
+/// Refuses a document that the service would refuse; `tape` has read the line.
+pub(super) fn check(tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
     // Where nothing is nested the shallow members are all there are.
-    let mut tape = if has(b"mapValue") || has(b"arrayValue") { Tape::deep() } else { Tape::new() };
-    tape.read(line).map_err(|error| Refusal::new(Reason::Malformed, error.to_string()))?;
-    check_document(&tape, line)
+    if NESTED.iter().all(|name| name.find(line).is_none()) {
+        return check_document(tape, line);
+    }
+    let mut deep = Tape::deep();
+    deep.read(line).map_err(|error| Refusal::new(Reason::Malformed, error.to_string()))?;
+    check_document(&deep, line)
 }
 
-/// Refuses a document that the service would refuse; `tape` has read the line, with everything that is nested.
-pub(super) fn check_document(tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+/// The same with a tape that has read everything that is nested.
+fn check_document(tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
     let id = id_of(tape, line).ok_or_else(|| {
         Refusal::new(Reason::NotLossless, "The line has no \"name\", which a Firestore document has.")
     })?;
@@ -124,7 +133,9 @@ mod tests {
 
     fn check(id: &str, fields: &str) -> Option<Reason> {
         let line = format!(r#"{{"name":"projects/p/databases/d/documents/c/{id}","fields":{fields}}}"#);
-        check_line(line.as_bytes()).err().map(|refusal| refusal.reason)
+        let mut tape = Tape::new();
+        tape.read(line.as_bytes()).unwrap();
+        super::check(&tape, line.as_bytes()).err().map(|refusal| refusal.reason)
     }
 
     fn maps(levels: usize) -> String {

@@ -76,7 +76,7 @@ pub(super) struct PruneArgs {
     #[arg(long, value_name = "FILE")]
     findings: Option<PathBuf>,
 
-    /// Where the journal goes; beside the archive if left out
+    /// Where spill files go; beside the archive if left out
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 

@@ -13,7 +13,6 @@ mod result;
 
 use std::path::PathBuf;
 
-use self::decide::Kept;
 use super::legacy_blocks::SORT_BUDGET;
 use super::store::{describe, reader_concurrency, tell_what_was_seen};
 use super::{OpenedArchive, companion, open_archive, state_folder};
@@ -67,12 +66,9 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
     let tally = match collection.filter(|_| !options.dry_run) {
         None => decided.foreseen(),
         Some(collection) => {
-            let target =
-                delete::Target { collection: collection.as_ref(), identity: description.identity.as_deref() };
             let deleted =
-                delete::delete(&options, &archives, &decided, &target, &mut findings, ui, stop).await?;
-            decided.count(Kept::ChangedMeanwhile, deleted.changed_meanwhile);
-            deleted.tally
+                delete::delete(&archives, &decided, collection.as_ref(), &mut findings, ui, stop).await?;
+            decided.with(&deleted)
         }
     };
     result::finish(&options, &archives, decided, tally, findings)

@@ -73,16 +73,23 @@ pub(super) struct Decided {
     pub reasons: BTreeMap<&'static str, u64>,
     /// Documents in the archive.
     pub documents: u64,
-    /// Documents that are gone already.
+    /// Documents that are gone already, and how many of them are of streams that are kept.
     pub gone: u64,
+    gone_of_kept: u64,
 }
 
 impl Decided {
-    /// Counts documents that are kept.
-    pub fn count(&mut self, reason: Kept, documents: u64) {
-        if documents > 0 {
-            *self.reasons.entry(reason.code()).or_default() += documents;
+    /// What a prune came to whose deletes came to `deleted`.
+    pub fn with(&mut self, deleted: &Tally) -> Tally {
+        if deleted.kept > 0 {
+            self.count(Kept::ChangedMeanwhile, deleted.kept);
         }
+        let (kept, gone) = (self.reasons.values().sum(), self.gone_of_kept + deleted.gone);
+        Tally { gone, kept, ..*deleted }
+    }
+
+    fn count(&mut self, reason: Kept, documents: u64) {
+        *self.reasons.entry(reason.code()).or_default() += documents;
     }
 
     /// What a prune comes to if nobody writes meanwhile.
@@ -345,17 +352,20 @@ impl<'a> Judge<'a> {
         self.pass_extras(true)?;
         let open = std::mem::take(&mut self.open);
         decided.documents += open.documents;
-        let Some((kept, document)) = open.kept else {
-            decided.gone += open.gone;
-            return Ok(());
-        };
+        decided.gone += open.gone;
+        let Some((kept, document)) = open.kept else { return Ok(()) };
+        decided.gone_of_kept += open.gone;
+        let documents = open.documents - open.gone;
         let _ = decided.kept.insert(stream_id(&open.stream), kept);
-        decided.count(kept, open.documents);
-        let message = format!(
-            "The stream's {} legacy documents are kept: of this one, {}.",
-            open.documents,
-            kept.message()
-        );
+        decided.count(kept, documents);
+        let message = match documents {
+            0 => format!("The stream's legacy documents are gone; of this one, {}.", kept.message()),
+            1 => format!("The stream's legacy document is kept: of this one, {}.", kept.message()),
+            _ => format!(
+                "The stream's {documents} legacy documents are kept: of this one, {}.",
+                kept.message()
+            ),
+        };
         findings.push(Finding { message, ..document })
     }
 }

@@ -1,78 +1,56 @@
-use std::collections::BTreeMap;
-
 use super::Archives;
 use super::decide::{Decided, Kept};
 use crate::archive::Line;
 use crate::commands::batches::{Batch, Batches};
-use crate::commands::journal_stem;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
-use crate::journal::{Context, Done, Journal, Ranges, Tally};
+use crate::journal::{Ranges, Tally};
 use crate::layout::{Identity, Inspector};
-use crate::options::PruneOptions;
-use crate::report::{Finding, FindingCode, Findings, NoticeCode};
+use crate::report::{Finding, FindingCode, Findings};
 use crate::rewrite::stream_id;
 use crate::signal::StopSignal;
 use crate::stores::{Collection, Guarded, outcome};
 use crate::ui::Ui;
 use crate::{Error, Result};
 
-/// The collection that documents are deleted from.
-pub(super) struct Target<'a> {
-    pub collection: &'a dyn Collection,
-    pub identity: Option<&'a str>,
-}
-
-/// What came of the deletes.
-pub(super) struct Deleted {
-    pub tally: Tally,
-    /// Documents that were to go and were changed after that was decided.
-    pub changed_meanwhile: u64,
-}
-
-/// Deletes the documents of every stream that is not kept; each only if it still has the content that was exported.
+/// Deletes the documents of every stream that is not kept; each only if it still has the content that was exported. What
+/// came of them, those of kept streams left out; one that is kept was changed meanwhile.
+///
+/// No journal says what an earlier run has finished: the decision was made by what the store holds now, and what was
+/// deleted before, or restored since, shows there.
 pub(super) async fn delete(
-    options: &PruneOptions,
     archives: &Archives,
     decided: &Decided,
-    target: &Target<'_>,
+    collection: &dyn Collection,
     findings: &mut Findings,
     ui: &Ui,
     stop: &StopSignal,
-) -> Result<Deleted> {
-    let mut journal = Journal::open(&archives.folder, &context(options, archives, target)?)?;
-    if journal.is_resumed() {
-        ui.notice(NoticeCode::Resumed, format!("Resuming the unfinished run of {:?}.", journal.path()));
-    }
+) -> Result<Tally> {
     let task = ui.progress().start("deleting", Some(decided.documents));
-    let mut batches = Batches::new(&archives.legacy, target.collection.batch_limits());
+    let mut batches = Batches::new(&archives.legacy, collection.batch_limits());
     let inspector = Inspector::new(&archives.layout, archives.escaping);
     let mut selector =
         Selector { decided, tape: Tape::new(), inspector, identity: Identity::default(), key: Vec::new() };
     let mut twins = Twins::new(archives);
-    let mut changed_meanwhile = 0;
-    let mut next = |done: &Ranges| {
+    let none_done = Ranges::default();
+    let mut next = || {
         tokio::task::block_in_place(|| {
-            batches.next(done, |batch, line| batch.map_or(Ok(()), |batch| selector.take(batch, line)))
+            batches.next(&none_done, |batch, line| batch.map_or(Ok(()), |batch| selector.take(batch, line)))
         })
     };
-    while let Some((range, batch)) = next(journal.done())? {
+    let mut tally = Tally::default();
+    while let Some((range, batch)) = next()? {
         if stop.is_set() {
             return Err(stop
-                .error("Interrupted; what was under way is finished and noted")
+                .error("Interrupted; what was under way is finished")
                 .hint("Run the same command again to go on where this run ended."));
         }
-        journal.intend(range.start, range.end)?;
-        let outcomes = outcome::delete(target.collection, &batch.keys, &batch.lines).await;
-        let (tally, documents) = (settle(&batch, outcomes, &mut twins, findings)?, range.end - range.start);
-        changed_meanwhile += tally.kept - batch.kept;
-        journal.finish_range(Done { from: range.start, to: range.end, tally, conflicts: Vec::new() })?;
-        task.add(documents, batch.lines.bytes() as u64);
+        let outcomes = outcome::delete(collection, &batch.keys, &batch.lines).await;
+        tally.add(&settle(&batch, outcomes, &mut twins, findings)?);
+        task.add(range.end - range.start, batch.lines.bytes() as u64);
     }
-    let tally = *journal.tally();
-    journal.finish()?;
     task.finish();
-    Ok(Deleted { tally, changed_meanwhile })
+    Ok(tally)
 }
 
 fn settle(
@@ -81,7 +59,7 @@ fn settle(
     twins: &mut Twins,
     findings: &mut Findings,
 ) -> Result<Tally> {
-    let mut tally = Tally { kept: batch.kept, gone: batch.gone, ..Tally::default() };
+    let mut tally = Tally { gone: batch.gone, ..Tally::default() };
     for (outcome, shown) in outcomes.into_iter().zip(&batch.shown) {
         match outcome {
             Guarded::Done => tally.deleted += 1,
@@ -105,28 +83,6 @@ fn settle(
         }
     }
     Ok(tally)
-}
-
-fn context(options: &PruneOptions, archives: &Archives, target: &Target<'_>) -> Result<Context> {
-    let totals =
-        archives.legacy.totals().ok_or_else(|| Error::bug("The archive was not read before it is pruned"))?;
-    let twins =
-        options.twins.as_ref().map(|twins| format!("{} {}", twins.address.identity(), twins.collection));
-    Ok(Context {
-        command: "prune".to_owned(),
-        archive: journal_stem(&archives.legacy),
-        archive_sha256: totals.sha256.clone(),
-        target: format!(
-            "{} {} {}",
-            options.from.address.identity(),
-            options.from.collection,
-            target.identity.unwrap_or_default()
-        ),
-        options: BTreeMap::from([
-            ("layout".to_owned(), archives.layout.digest()),
-            ("twins-in".to_owned(), twins.unwrap_or_else(|| "the same collection".to_owned())),
-        ]),
-    })
 }
 
 /// Tells a document's twin that stands in its place from one that somebody changed.
@@ -155,7 +111,6 @@ struct Deletes {
     keys: Vec<StoreKey>,
     lines: Lines,
     shown: Vec<String>,
-    kept: u64,
     /// Documents that carried a tenant already when they were exported; they are never deleted.
     gone: u64,
 }
@@ -190,7 +145,6 @@ impl Selector<'_> {
         let stream_len = if is_json { order(&mut self.key) } else { 0 };
         let stream = self.key.get(..stream_len).unwrap_or_default();
         if self.decided.kept.contains_key(&stream_id(stream)) {
-            batch.kept += 1;
             return Ok(());
         }
         if self.inspector.inspect(&self.tape, line.bytes, &mut self.identity).is_ok()

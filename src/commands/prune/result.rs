@@ -15,6 +15,8 @@ pub(super) fn finish(
     findings: Findings,
 ) -> Result<Outcome> {
     let account = findings.finish()?;
+    // A stream whose exported documents are all gone is kept for what is stored of it besides.
+    let is_partial = tally.kept > 0 || !decided.kept.is_empty();
     let report = PruneReport {
         dry_run: options.dry_run,
         layout: archives.layout.name.clone(),
@@ -31,6 +33,6 @@ pub(super) fn finish(
     if !report.adds_up() {
         return Err(crate::Error::bug(format!("The outcomes do not add up to the documents: {report:?}")));
     }
-    let exit = if report.kept > 0 { ExitStatus::Partial } else { ExitStatus::Done };
+    let exit = if is_partial { ExitStatus::Partial } else { ExitStatus::Done };
     Ok(Outcome::done(Report::Prune(report)).with_findings(account).and(exit))
 }

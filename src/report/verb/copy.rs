@@ -79,9 +79,9 @@ pub struct PruneReport {
     pub layout: String,
     /// Documents of the archive; the sum of the three members that follow.
     pub documents: u64,
-    /// Deleted by this archive, now or in the run that this one resumed.
+    /// Deleted by this run.
     pub deleted: u64,
-    /// Gone before.
+    /// Gone before, as a rule by an earlier run.
     pub gone: u64,
     /// Kept, since their stream is not proven to be moved.
     pub kept: u64,

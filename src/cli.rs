@@ -90,7 +90,7 @@ fn run(command: Command, ui: &Ui) -> Result<Outcome> {
         Error::caused(ErrorKind::File, "Cannot start the threads that do the work", source)
     })?;
     let result = runtime.block_on(async {
-        let stop = StopSignal::listen()?;
+        let stop = StopSignal::listen(ui.stopping())?;
         command.run(ui, &stop).await
     });
     panic::work_is_over();

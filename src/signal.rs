@@ -1,11 +1,16 @@
 //! SIGINT and SIGTERM: the first one asks the run to stop after the batch in flight, the second ends it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::stores::{StoreError, StoreErrorKind};
+
+/// How long a first signal may take to be answered before the run is stopped in any case.
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// Says whether the run was asked to stop; clones share one state.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +22,8 @@ pub struct StopSignal {
 struct Shared {
     /// 0, or the exit code of the signal that came first.
     code: AtomicU8,
+    /// Whether a signal came: it is answered before it is obeyed.
+    heard: AtomicBool,
     waiting: Notify,
 }
 
@@ -28,11 +35,11 @@ impl StopSignal {
 
     /// Listens for SIGINT and SIGTERM for as long as the process lives. Needs a tokio runtime.
     ///
-    /// The first one sets the signal; the second exits at once with the code of the signal.
-    pub fn listen() -> Result<Self> {
+    /// The first one calls `tell` and sets the signal; the second exits at once with the code of the signal.
+    pub fn listen(tell: impl Fn() + Clone + Send + Sync + 'static) -> Result<Self> {
         let stop = Self::new();
-        stop.listen_for(ErrorKind::Interrupted)?;
-        stop.listen_for(ErrorKind::Terminated)?;
+        stop.listen_for(ErrorKind::Interrupted, tell.clone())?;
+        stop.listen_for(ErrorKind::Terminated, tell)?;
         survive_file_size_limit()?;
         Ok(stop)
     }
@@ -71,6 +78,14 @@ impl StopSignal {
         Error::new(self.kind().unwrap_or(ErrorKind::Interrupted), what)
     }
 
+    /// Says `what` is done and what is not where a call to a store was interrupted, which cannot know it.
+    pub fn explain<T>(&self, result: Result<T>, what: &str) -> Result<T> {
+        let is_interrupted = |error: &Error| {
+            error.cause::<StoreError>().is_some_and(|cause| cause.kind == StoreErrorKind::Interrupted)
+        };
+        result.map_err(|error| if is_interrupted(&error) { self.error(what) } else { error })
+    }
+
     fn kind(&self) -> Option<ErrorKind> {
         match self.shared.code.load(Ordering::SeqCst) {
             0 => None,
@@ -79,8 +94,19 @@ impl StopSignal {
         }
     }
 
+    /// Answers a first signal and obeys it; ends the process at a second one.
+    async fn arrived(&self, kind: ErrorKind, tell: &(impl Fn() + Clone + Send + Sync + 'static)) {
+        if self.shared.heard.swap(true, Ordering::SeqCst) {
+            std::process::exit(kind.exit_code().into());
+        }
+        // On a thread of its own: whoever does not read standard error must not keep the run from ending.
+        let told = tokio::task::spawn_blocking(tell.clone());
+        let _in_time = tokio::time::timeout(ANSWER, told).await;
+        let _first = self.set(kind);
+    }
+
     #[cfg(unix)]
-    fn listen_for(&self, kind: ErrorKind) -> Result<()> {
+    fn listen_for(&self, kind: ErrorKind, tell: impl Fn() + Clone + Send + Sync + 'static) -> Result<()> {
         use tokio::signal::unix::{SignalKind, signal};
 
         let which =
@@ -90,25 +116,21 @@ impl StopSignal {
         let stop = self.clone();
         let _listener = tokio::spawn(async move {
             while arrivals.recv().await.is_some() {
-                if stop.set(kind) {
-                    std::process::exit(kind.exit_code().into());
-                }
+                stop.arrived(kind, &tell).await;
             }
         });
         Ok(())
     }
 
     #[cfg(not(unix))]
-    fn listen_for(&self, kind: ErrorKind) -> Result<()> {
+    fn listen_for(&self, kind: ErrorKind, tell: impl Fn() + Clone + Send + Sync + 'static) -> Result<()> {
         if kind == ErrorKind::Terminated {
             return Ok(()); // There is no such signal.
         }
         let stop = self.clone();
         let _listener = tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {
-                if stop.set(kind) {
-                    std::process::exit(kind.exit_code().into());
-                }
+                stop.arrived(kind, &tell).await;
             }
         });
         Ok(())
@@ -146,6 +168,18 @@ mod tests {
         assert!(!stop.set(ErrorKind::Terminated));
         assert!(stop.set(ErrorKind::Interrupted));
         assert_eq!(stop.check("Stopped.").map_err(|error| error.kind()), Err(ErrorKind::Terminated));
+    }
+
+    #[test]
+    fn an_interrupted_call_is_explained_by_whoever_knows_what_is_done() {
+        let stop = StopSignal::new();
+        let _ = stop.set(ErrorKind::Terminated);
+        let call = |kind| Err::<(), _>(Error::from(StoreError::new(kind, "a call")).context("A read failed"));
+        let explained = stop.explain(call(StoreErrorKind::Interrupted), "Nothing was written.").unwrap_err();
+        assert_eq!(explained.kind(), ErrorKind::Terminated);
+        assert_eq!(explained.messages(), ["Nothing was written."]);
+        let other = stop.explain(call(StoreErrorKind::Denied), "Nothing was written.").unwrap_err();
+        assert_eq!(other.kind(), ErrorKind::Store);
     }
 
     #[tokio::test]

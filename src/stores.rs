@@ -37,6 +37,7 @@ mod requests;
 pub mod retry;
 mod scan;
 pub mod throttle;
+pub mod waits;
 mod write;
 
 use async_trait::async_trait;

@@ -12,6 +12,7 @@ pub mod progress;
 mod screen;
 mod table;
 
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use log_writer::LogWriter;
@@ -95,6 +96,17 @@ impl Ui {
     /// Where the log is written.
     pub fn log_writer(&self) -> LogWriter {
         LogWriter(self.err.bars())
+    }
+
+    /// Says at once that a signal was heard: what is under way may take some seconds more.
+    pub fn stopping(&self) -> impl Fn() + Clone + Send + Sync + use<> {
+        let mut line = self.err.paint(Style::Strong, "stopping:");
+        line.push_str(" finishing what is under way; again to end at once\n");
+        let writer = self.log_writer();
+        move || {
+            // A message that nobody can read is no reason to fail.
+            let _unread = writer.clone().write_all(line.as_bytes());
+        }
     }
 
     /// Where long work reports its progress.

@@ -107,7 +107,8 @@ impl Verb {
 impl Command {
     /// Does it.
     pub(super) async fn run(self, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
-        match self {
+        let interrupted = self.interrupted();
+        let result = match self {
             Self::Export(options) => commands::export::run(options, ui, stop).await,
             Self::Rekey(options) => commands::rekey::run(&options, ui, stop),
             Self::Import(options) => commands::import::run(options, ui, stop).await,
@@ -117,6 +118,16 @@ impl Command {
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
             Self::Explain(options) => commands::explain::run(options),
             Self::Print(page) => Ok(Outcome::done(Report::Page(page))),
+        };
+        stop.explain(result, interrupted)
+    }
+
+    /// What a signal leaves behind that comes before the first write; a command that has begun to write says it itself.
+    fn interrupted(&self) -> &'static str {
+        match self {
+            Self::Prune(_) => "Interrupted; nothing more is deleted. Run the same command again to go on.",
+            Self::Verify(_) => "Interrupted; nothing was changed. Run the same command again.",
+            _ => "Interrupted; nothing was written. Run the same command again.",
         }
     }
 }

@@ -1,9 +1,11 @@
 use std::ops::Range;
 
-use crate::Result;
 use crate::archive::{ArchiveInput, Chunk, Line, LineReader};
 use crate::journal::Ranges;
+use crate::signal::StopSignal;
 use crate::stores::BatchLimits;
+use crate::ui::format;
+use crate::{Error, Result};
 
 /// What is collected of consecutive documents until it is sent in one call.
 pub(super) trait Batch: Default {
@@ -12,6 +14,19 @@ pub(super) trait Batch: Default {
 
     /// How many bytes their lines have.
     fn bytes(&self) -> usize;
+}
+
+/// The error of a run that stopped when asked after it had begun to write; of so many documents that were under way
+/// nobody waited for what became of them.
+pub(super) fn interrupted(stop: &StopSignal, unanswered: u64) -> Error {
+    let what = match unanswered {
+        0 => "Interrupted; what was under way is finished".to_owned(),
+        _ => format!(
+            "Interrupted; what became of {} under way is not known yet, the next run looks",
+            format::count(unanswered, "document")
+        ),
+    };
+    stop.error(&what).hint("Run the same command again to go on where this run ended.")
 }
 
 /// Cuts an archive into batches of consecutive documents that have no outcome yet.

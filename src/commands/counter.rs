@@ -8,14 +8,19 @@ use crate::document::text::write_quoted;
 use crate::document::{StoreKey, double, integer_field};
 use crate::layout::{CounterRule, Layout};
 use crate::report::{Finding, FindingCode};
+use crate::signal::StopSignal;
 use crate::stores::connect::{self, StoreOptions};
 use crate::stores::{CollectionReader, StoreErrorKind};
 use crate::{Error, Result};
 
 /// Reads the counter beside a collection; `None` where the layout has none or the store holds none.
-pub(super) async fn read(store: &StoreOptions, layout: &Layout) -> Result<Option<CounterAccount>> {
+pub(super) async fn read(
+    store: &StoreOptions,
+    layout: &Layout,
+    stop: &StopSignal,
+) -> Result<Option<CounterAccount>> {
     let Some(rule) = &layout.counter else { return Ok(None) };
-    let reader = connect::open_reader(&beside(store, rule)).await?;
+    let reader = connect::open_reader(&beside(store, rule), stop).await?;
     read_from(&*reader, rule).await
 }
 
@@ -24,9 +29,10 @@ pub(super) async fn check(
     store: &StoreOptions,
     layout: &Layout,
     highest: Option<i64>,
+    stop: &StopSignal,
 ) -> Result<Option<Finding>> {
     let (Some(rule), Some(highest)) = (&layout.counter, highest) else { return Ok(None) };
-    let counter = read(store, layout).await?;
+    let counter = read(store, layout, stop).await?;
     Ok(finding(rule, counter.as_ref(), highest))
 }
 

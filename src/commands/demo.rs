@@ -84,7 +84,7 @@ async fn change_and_find(folder: &Path, ui: &Ui, stop: &StopSignal) -> Result<bo
     ui.heading("One digit of one stored document is changed behind the tool's back")?;
     let Some(fixture) = FIXTURES.iter().find(|fixture| fixture.layout == SHOWN) else { return Ok(false) };
     let walk = Walk::new(fixture, folder, stop)?;
-    let changed = tamper::change_one(&walk.target()).await?;
+    let changed = tamper::change_one(&walk.target(), stop).await?;
     let found = walk.verify().await?;
     ui.line(&walk.shown_verify())?;
     for finding in &found.findings {

@@ -25,7 +25,7 @@ use crate::{Error, Result};
 /// Exports a collection.
 pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
     let started = now();
-    let reader = connect::open_reader(&options.from).await?;
+    let reader = connect::open_reader(&options.from, stop).await?;
     let layout = find_layout(&options.layout, Some(options.from.address.kind()), None)?;
     let before = describe(reader.as_ref(), "source", ui).await?;
     refuse_other_key_schema(&before, &layout)?;
@@ -47,7 +47,7 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let consumer = read.map_err(|error| snapshot_hint(error, snapshot.is_some()))?;
     refuse_changed_collection(reader.as_ref(), &before, snapshot.as_ref(), consumer.read).await?;
     // After the documents: it is then at least what they hold.
-    let counter = super::counter::read(&options.from, &layout).await?;
+    let counter = super::counter::read(&options.from, &layout, stop).await?;
     if consumer.read == 0 {
         empty_source(&before, options.allow_empty, ui)?;
     }

@@ -89,7 +89,7 @@ impl Job {
         let asked = self.state_dir.as_deref().or(self.dry_run.then_some(temporary.as_path()));
         let folder = state_folder(asked, beside)?;
         let plan = tokio::task::block_in_place(|| Plan::make(&self, &folder, stop))?;
-        let mut found = target::open(&self, &plan, ui).await?;
+        let mut found = target::open(&self, &plan, ui, stop).await?;
         index_needed::notice(&self, &plan, ui);
         let findings_path = self.findings_path(beside);
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
@@ -108,9 +108,9 @@ impl Job {
             let path = set_aside::path(&plan, beside, &folder);
             tokio::task::block_in_place(|| set_aside::write(&plan, &checked, found.reader(), path))?
         };
-        let mut target = target::make(found, &self, &plan, ui).await?;
+        let mut target = target::make(found, &self, &plan, ui, stop).await?;
         target.take_findings().into_iter().try_for_each(|finding| findings.push(finding))?;
-        counter::carry_over(&self, &plan, checked.highest, ui)
+        counter::carry_over(&self, &plan, checked.highest, ui, stop)
             .await?
             .into_iter()
             .try_for_each(|finding| findings.push(finding))?;

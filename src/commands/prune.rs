@@ -40,7 +40,7 @@ pub(super) struct Archives {
 /// Prunes, or says what a prune would delete.
 pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
     let archives = tokio::task::block_in_place(|| open_archives(&options, stop))?;
-    let (reader, collection) = open_store(&options).await?;
+    let (reader, collection) = open_store(&options, stop).await?;
     let read_from: &dyn CollectionReader = match (&reader, &collection) {
         (_, Some(collection)) => collection.as_ref(),
         (Some(reader), None) => reader.as_ref(),
@@ -54,7 +54,7 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
     let mut found = read(read_from, &options.from, &archives, ui, &stopped).await?;
     tell_what_was_seen(read_from, "source", ui);
     if let Some(twins) = &options.twins {
-        let reader = connect::open_reader(twins).await?;
+        let reader = connect::open_reader(twins, stop).await?;
         expiries[1] = expiry(&describe(reader.as_ref(), "twins", ui).await?);
         found.rekeyed = read(reader.as_ref(), twins, &archives, ui, &stopped).await?.rekeyed;
     }
@@ -77,11 +77,12 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
 /// Opens the store, for writing only if something is to be deleted.
 async fn open_store(
     options: &PruneOptions,
+    stop: &StopSignal,
 ) -> Result<(Option<Box<dyn CollectionReader>>, Option<Box<dyn Collection>>)> {
     if options.dry_run {
-        return Ok((Some(connect::open_reader(&options.from).await?), None));
+        return Ok((Some(connect::open_reader(&options.from, stop).await?), None));
     }
-    Ok((None, Some(connect::open(&options.from, false).await?)))
+    Ok((None, Some(connect::open(&options.from, false, stop).await?)))
 }
 
 async fn read(

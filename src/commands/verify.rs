@@ -31,7 +31,7 @@ use expectation::Expectation;
 pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
     let first = options.archive.paths.first().filter(|path| !is_dash(path)).map(PathBuf::as_path);
     let folder = state_folder(options.state_dir.as_deref(), first)?;
-    let reader = connect::open_reader(&options.against).await?;
+    let reader = connect::open_reader(&options.against, stop).await?;
     let mut expectation = tokio::task::block_in_place(|| Expectation::open(&options, &folder, stop))?;
     expectation.refuse_unknown_tenants(&options.only_tenants)?;
     let description = describe(reader.as_ref(), "store", ui).await?;
@@ -61,7 +61,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         totals: Totals::default(),
     };
     let names = found.tenants.clone();
-    let counter = counter::check(&options.against, &run.expectation.layout, found.highest).await?;
+    let counter = counter::check(&options.against, &run.expectation.layout, found.highest, stop).await?;
     counter.into_iter().try_for_each(|finding| findings.push(finding))?;
     let legacy_is_finding = options.pruned || run.is_separate(&description);
     let (comparison, sample) = tokio::task::block_in_place(|| {

@@ -10,9 +10,11 @@ use super::embedded::{Access, EmbeddedCollection};
 use super::firestore::FirestoreCollection;
 #[cfg(feature = "mongodb")]
 use super::mongodb::MongoDbCollection;
-use super::retry::{Retry, RetryPolicy};
+use super::retry::Retry;
 use super::throttle::Throttle;
+use super::waits::{RetryPolicy, Waits};
 use super::{Collection, CollectionReader, CollectionSpec, Rates};
+use crate::signal::StopSignal;
 use crate::{Error, Result};
 
 /// A collection, table or container and how fast it may be used.
@@ -51,10 +53,13 @@ pub async fn imagine(
 /// Opens a collection for reading; nothing in the store changes.
 ///
 /// Errors: a usage error for a place that does not exist and for a store without an adapter in this build,
-/// a store error for one that cannot be reached. Whether the *collection* is there, its description tells.
-pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReader>> {
-    let reader: Box<dyn CollectionReader> = connect(store, Access::Read).await?;
-    Ok(Box::new(Retry::new(reader, retry_policy())))
+/// a store error for one that cannot be reached. Whether the *collection* is there, its description tells. When the run
+/// is asked to stop, every call fails with [`StoreErrorKind::Interrupted`](super::StoreErrorKind::Interrupted), opening
+/// too.
+pub async fn open_reader(store: &StoreOptions, stop: &StopSignal) -> Result<Box<dyn CollectionReader>> {
+    let waits = Waits::new(stop, retry_policy());
+    let reader: Box<dyn CollectionReader> = waits.until(connect(store, Access::Read, &waits)).await??;
+    Ok(Box::new(Retry::new(reader, waits)))
 }
 
 /// Opens a collection for reading and writing. With `create` a place that does not exist is made (the file
@@ -62,14 +67,15 @@ pub async fn open_reader(store: &StoreOptions) -> Result<Box<dyn CollectionReade
 /// [`create_collection`](super::CollectionWriter::create_collection).
 ///
 /// Errors: as [`open_reader`].
-pub async fn open(store: &StoreOptions, create: bool) -> Result<Box<dyn Collection>> {
+pub async fn open(store: &StoreOptions, create: bool, stop: &StopSignal) -> Result<Box<dyn Collection>> {
     let access = if create { Access::Create } else { Access::Write };
-    let opened = connect(store, access).await?;
+    let waits = Waits::new(stop, retry_policy());
+    let opened = waits.until(connect(store, access, &waits)).await??;
     let throttled = match store.rates.max_writes_per_second.filter(|_| !keeps_its_own_pace(&store.address)) {
-        Some(rate) => Box::new(Throttle::new(opened, rate)) as Box<dyn Collection>,
+        Some(rate) => Box::new(Throttle::new(opened, rate, waits.clone())) as Box<dyn Collection>,
         None => opened,
     };
-    Ok(Box::new(Retry::new(throttled, retry_policy())))
+    Ok(Box::new(Retry::new(throttled, waits)))
 }
 
 /// Whether the adapter itself holds its writes to the rate, since the service asks for more than a cap.
@@ -78,7 +84,11 @@ fn keeps_its_own_pace(address: &StoreAddress) -> bool {
 }
 
 /// Connects to the store. An adapter has an arm of its own here, behind its cargo feature.
-async fn connect(store: &StoreOptions, access: Access) -> Result<Box<dyn Collection>> {
+#[cfg_attr(
+    not(any(feature = "dynamodb", feature = "firestore", feature = "cosmosdb")),
+    allow(unused_variables, reason = "who waits by itself takes it")
+)]
+async fn connect(store: &StoreOptions, access: Access, waits: &Waits) -> Result<Box<dyn Collection>> {
     Ok(match &store.address {
         StoreAddress::Embedded(address) => Box::new(embedded(address, store, access).await?),
         #[cfg(feature = "mongodb")]
@@ -90,20 +100,22 @@ async fn connect(store: &StoreOptions, access: Access) -> Result<Box<dyn Collect
         #[cfg(feature = "dynamodb")]
         StoreAddress::DynamoDb(address) => {
             // The SDK's requests are large; boxed, they do not make every command's future large.
-            Box::new(Box::pin(DynamoDbCollection::open(address, &store.collection, store.rates)).await?)
+            Box::new(
+                Box::pin(DynamoDbCollection::open(address, &store.collection, store.rates, waits)).await?,
+            )
         }
         #[cfg(not(feature = "dynamodb"))]
         StoreAddress::DynamoDb(_) => return Err(without_adapter(&store.address)),
         #[cfg(feature = "firestore")]
-        StoreAddress::Firestore(address) => {
-            Box::new(Box::pin(FirestoreCollection::open(address, &store.collection, store.rates)).await?)
-        }
+        StoreAddress::Firestore(address) => Box::new(
+            Box::pin(FirestoreCollection::open(address, &store.collection, store.rates, waits)).await?,
+        ),
         #[cfg(not(feature = "firestore"))]
         StoreAddress::Firestore(_) => return Err(without_adapter(&store.address)),
         #[cfg(feature = "cosmosdb")]
-        StoreAddress::CosmosDb(address) => {
-            Box::new(Box::pin(CosmosDbCollection::open(address, &store.collection, store.rates)).await?)
-        }
+        StoreAddress::CosmosDb(address) => Box::new(
+            Box::pin(CosmosDbCollection::open(address, &store.collection, store.rates, waits)).await?,
+        ),
         #[cfg(not(feature = "cosmosdb"))]
         StoreAddress::CosmosDb(_) => return Err(without_adapter(&store.address)),
     })
@@ -132,14 +144,13 @@ fn check_embedded_name(address: &EmbeddedAddress, store: &StoreOptions) -> Resul
 
 /// How long a store may take; a test of a store that takes nothing does not wait for minutes.
 fn retry_policy() -> RetryPolicy {
-    let policy = RetryPolicy::default();
     #[cfg(feature = "faults")]
     if let Some(allowance) =
         std::env::var("REKEY_FAULTS_ALLOWANCE_MS").ok().and_then(|text| text.parse().ok())
     {
-        return RetryPolicy { allowance: std::time::Duration::from_millis(allowance), ..policy };
+        return RetryPolicy::with_allowance(std::time::Duration::from_millis(allowance));
     }
-    policy
+    RetryPolicy::default()
 }
 
 /// The error of a store whose adapter this build does not have.
@@ -169,23 +180,23 @@ mod tests {
     async fn a_file_that_is_not_there_is_a_usage_error_unless_it_is_to_be_made() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.redb").display().to_string();
-        let store = store(&format!("embedded:{file}?as=mongodb"));
-        for error in [open_reader(&store).await.err(), open(&store, false).await.err()] {
+        let (store, stop) = (store(&format!("embedded:{file}?as=mongodb")), StopSignal::new());
+        for error in [open_reader(&store, &stop).await.err(), open(&store, false, &stop).await.err()] {
             let error = error.unwrap();
             assert_eq!(error.kind(), ErrorKind::Usage);
             assert!(error.to_string().contains(&file), "{error}");
             assert_eq!(error.hints().len(), 1);
         }
-        let made = open(&store, true).await.unwrap();
+        let made = open(&store, true, &stop).await.unwrap();
         made.create_collection(&CollectionSpec::default()).await.unwrap();
-        assert!(open_reader(&store).await.unwrap().describe().await.is_ok());
+        assert!(open_reader(&store, &stop).await.unwrap().describe().await.is_ok());
     }
 
     #[cfg(not(feature = "mongodb"))]
     #[tokio::test]
     async fn a_store_without_an_adapter_is_a_usage_error_that_shows_no_secret() {
-        let store = store("mongodb://ops:S3CRET@db/excalibur");
-        for error in [open_reader(&store).await.err(), open(&store, true).await.err()] {
+        let (store, stop) = (store("mongodb://ops:S3CRET@db/excalibur"), StopSignal::new());
+        for error in [open_reader(&store, &stop).await.err(), open(&store, true, &stop).await.err()] {
             let error = error.unwrap();
             assert_eq!(error.kind(), ErrorKind::Usage);
             assert!(error.to_string().contains("MongoDB") && !format!("{error:?}").contains("S3CRET"));

@@ -27,6 +27,7 @@ pub use self::credentials::Credentials;
 use self::key::{ItemKey, check_id, key_of};
 use super::Rates;
 use super::address::CosmosDbAddress;
+use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
     FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,
@@ -49,8 +50,13 @@ impl CosmosDbCollection {
     ///
     /// Errors: a usage error for an impossible name or credentials, a store error if the account cannot be
     /// reached or refuses.
-    pub async fn open(address: &CosmosDbAddress, container: &str, rates: Rates) -> Result<Self> {
-        Self::open_with(address, &Credentials::from_environment(address)?, container, rates).await
+    pub async fn open(
+        address: &CosmosDbAddress,
+        container: &str,
+        rates: Rates,
+        waits: &Waits,
+    ) -> Result<Self> {
+        Self::open_with(address, &Credentials::from_environment(address)?, container, rates, waits).await
     }
 
     /// As [`open`](Self::open), with these credentials.
@@ -59,13 +65,14 @@ impl CosmosDbCollection {
         credentials: &Credentials,
         container: &str,
         rates: Rates,
+        waits: &Waits,
     ) -> Result<Self> {
         check_name("container", container)?;
         check_name("database", &address.database)?;
         let place = format!("Cosmos DB at {}, database {:?}", shown_host(address), address.database);
         let client = connect::connect(address, credentials, &place).await?;
         let (database, name) = (address.database.clone(), container.to_owned());
-        let container = Container::new(client, database, name, &place, credentials.is_key(), rates);
+        let container = Container::new(client, database, name, &place, credentials.is_key(), rates, waits);
         Ok(Self { container: Arc::new(container) })
     }
 }

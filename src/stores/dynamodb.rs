@@ -28,6 +28,7 @@ use self::error::{Effect, store_error};
 use self::table::Table;
 use super::Rates;
 use super::address::DynamoDbAddress;
+use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
     FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,
@@ -51,7 +52,7 @@ impl DynamoDbCollection {
     ///
     /// Errors: a usage error for missing region or credentials and for an impossible name, a store error if
     /// the service cannot be reached or refuses.
-    pub async fn open(address: &DynamoDbAddress, table: &str, rates: Rates) -> Result<Self> {
+    pub async fn open(address: &DynamoDbAddress, table: &str, rates: Rates, waits: &Waits) -> Result<Self> {
         check_name(table)?;
         let connect::Connection { client, place } = connect::connect(address).await?;
         let account = match first_request(&client, table).await {
@@ -60,13 +61,13 @@ impl DynamoDbCollection {
             Err(FirstFailure::Store(error)) => return Err(cannot_open(error, &place, table)),
         };
         let account = account.map(|account| format!(", account {account}")).unwrap_or_default();
-        Ok(Self::new(client, table, &format!("{place}{account}"), rates))
+        Ok(Self::new(client, table, &format!("{place}{account}"), rates, waits))
     }
 
     /// Names a table behind a client; `place` says where that leads, for a person.
-    pub fn new(client: Client, table: &str, place: &str, rates: Rates) -> Self {
+    pub fn new(client: Client, table: &str, place: &str, rates: Rates, waits: &Waits) -> Self {
         let location = format!("{place}, table {table:?}");
-        Self { table: Arc::new(Table::new(client, table.to_owned(), location, rates)) }
+        Self { table: Arc::new(Table::new(client, table.to_owned(), location, rates, waits)) }
     }
 }
 
@@ -118,7 +119,9 @@ fn cannot_open(error: StoreError, place: &str, table: &str) -> Error {
         StoreErrorKind::Denied => {
             "Allow the role dynamodb:DescribeTable and what the command needs (docs/layouts lists it), or choose another profile."
         }
-        StoreErrorKind::Transient => "Check region, endpoint and network, then run the same command again.",
+        StoreErrorKind::Transient | StoreErrorKind::Unreachable => {
+            "Check region, endpoint and network, then run the same command again."
+        }
         _ => "Run the same command again later.",
     };
     Error::from(error)

@@ -23,6 +23,10 @@ pub enum StoreErrorKind {
     Transient,
     /// Nothing was done because of the rate; the store may say how long to wait.
     Throttled(Option<Duration>),
+    /// Nothing was done, since nobody listens where the store should be.
+    Unreachable,
+    /// The run was asked to stop: the call was not made, or not waited for, and then what became of it is not known.
+    Interrupted,
     /// The call may or may not have been carried out: read back before it is sent again.
     UnknownOutcome,
     /// The snapshot or read time is older than the store keeps history.
@@ -34,7 +38,16 @@ pub enum StoreErrorKind {
 impl StoreErrorKind {
     /// Whether the same call may be sent again as it is: nothing was done, and it may go through later.
     pub fn is_retryable(self) -> bool {
-        matches!(self, Self::Transient | Self::Throttled(_))
+        matches!(self, Self::Transient | Self::Throttled(_) | Self::Unreachable)
+    }
+
+    /// How long the store asks to wait.
+    #[must_use]
+    pub fn asked_delay(self) -> Duration {
+        match self {
+            Self::Throttled(delay) => delay.unwrap_or_default(),
+            _ => Duration::ZERO,
+        }
     }
 }
 
@@ -79,6 +92,7 @@ impl From<StoreError> for crate::Error {
                 ErrorKind::Usage
             }
             StoreErrorKind::File => ErrorKind::File,
+            StoreErrorKind::Interrupted => ErrorKind::Interrupted,
             _ => ErrorKind::Store,
         };
         crate::Error::wrapping(kind, error)

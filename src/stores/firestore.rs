@@ -37,6 +37,7 @@ pub use self::settings::Endpoint;
 use self::settings::Settings;
 use super::Rates;
 use super::address::FirestoreAddress;
+use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
     FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart, Snapshot,
@@ -59,11 +60,16 @@ impl FirestoreCollection {
     ///
     /// Errors: a usage error for a missing project, missing credentials and an impossible path, a store error if
     /// nothing can be reached.
-    pub async fn open(address: &FirestoreAddress, collection: &str, rates: Rates) -> Result<Self> {
+    pub async fn open(
+        address: &FirestoreAddress,
+        collection: &str,
+        rates: Rates,
+        waits: &Waits,
+    ) -> Result<Self> {
         let Settings { endpoint, project, remarks } = Settings::of(address)?;
         let path = path(&project, &address.database, collection)?;
         let api = connect::connect(&endpoint, path.database()).await?;
-        Ok(Self { service: Arc::new(Service::new(api, path, collection, &endpoint, remarks, rates)) })
+        Ok(Self { service: Arc::new(Service::new(api, path, collection, &endpoint, remarks, rates, waits)) })
     }
 
     /// Connects to an endpoint, whatever the environment says.
@@ -74,10 +80,13 @@ impl FirestoreCollection {
         (project, database): (&str, &str),
         collection: &str,
         rates: Rates,
+        waits: &Waits,
     ) -> Result<Self> {
         let path = path(project, database, collection)?;
         let api = connect::connect(endpoint, path.database()).await?;
-        Ok(Self { service: Arc::new(Service::new(api, path, collection, endpoint, Vec::new(), rates)) })
+        Ok(Self {
+            service: Arc::new(Service::new(api, path, collection, endpoint, Vec::new(), rates, waits)),
+        })
     }
 }
 
@@ -108,7 +117,7 @@ impl CollectionReader for FirestoreCollection {
         };
         let mut names = Vec::new();
         loop {
-            let _request = self.service.request().await;
+            let _request = self.service.request().await?;
             let answer = self.service.client().list_collection_ids(request.clone()).await;
             let answer = answer.map_err(|status| call_error("ListCollectionIds", Effect::Reads, &status))?;
             let answer = answer.into_inner();

@@ -3,6 +3,9 @@
 use std::future::Future;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
+
+use super::waits::Waits;
 use super::{StoreError, StoreResult};
 
 /// How often one of several requests that make a whole is sent again before the whole fails, to begin anew later.
@@ -13,50 +16,61 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The pauses of a request that is one of several: where each fifth is turned down, a whole that begins anew at
 /// every refusal would never end.
-pub struct Patience {
+pub struct Patience<'w> {
+    waits: &'w Waits,
     idle: u32,
     pause: Duration,
 }
 
-impl Patience {
+impl<'w> Patience<'w> {
     /// Starts without a refusal.
-    pub fn new() -> Self {
-        Self { idle: 0, pause: FIRST_PAUSE }
+    pub fn new(waits: &'w Waits) -> Self {
+        Self { waits, idle: 0, pause: FIRST_PAUSE }
     }
 
     /// Notes that the service did something.
     pub fn progress(&mut self) {
-        *self = Self::new();
+        self.waits.progress();
+        *self = Self::new(self.waits);
     }
 
-    /// Waits before the next round.
+    /// Waits before the next round, as long as the service asks for.
     ///
     /// Errors: `failure`, if it is none that passes, or has not passed for too long.
     pub async fn pause(&mut self, failure: StoreError) -> StoreResult<()> {
         self.idle += 1;
-        if self.idle > IDLE_ROUNDS || !failure.kind.is_retryable() {
+        if self.idle > IDLE_ROUNDS {
             return Err(failure);
         }
-        tokio::time::sleep(self.pause).await;
+        self.waits.pause(self.pause, failure).await?;
         self.pause = LONGEST_PAUSE.min(self.pause * 2);
         Ok(())
     }
 }
 
-/// Runs requests side by side on all cores; the answers have the order of the requests.
+/// Runs requests side by side on all cores; the answers have the order of the requests. Dropped, it ends those that
+/// have no answer yet.
 pub async fn side_by_side<T, F>(requests: impl IntoIterator<Item = F>) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
-    let running: Vec<_> = requests.into_iter().map(tokio::spawn).collect();
-    let mut answers = Vec::with_capacity(running.len());
-    for request in running {
-        match request.await {
-            Ok(answer) => answers.push(answer),
+    let mut running = JoinSet::new();
+    let mut answers = Vec::new();
+    for (at, request) in requests.into_iter().enumerate() {
+        let _handle = running.spawn(async move { (at, request.await) });
+        answers.push(None);
+    }
+    while let Some(ended) = running.join_next().await {
+        match ended {
+            Ok((at, answer)) => {
+                if let Some(place) = answers.get_mut(at) {
+                    *place = Some(answer);
+                }
+            }
             // Nothing cancels the task, so it has panicked.
             Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
         }
     }
-    answers
+    answers.into_iter().flatten().collect()
 }

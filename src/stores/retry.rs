@@ -5,68 +5,55 @@
 //! success renews the time: a slow store that still takes something is never given up.
 
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 
 use super::outcome::subset;
+use super::waits::{RetryPolicy, Waits};
 use super::write::unanswered;
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
     Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart,
-    Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers,
+    Snapshot, StoreError, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 
-/// How long to wait and when to give up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// About how long the first wait is; each further one is twice as long, and all have jitter.
-    pub first_delay: Duration,
-    /// The longest wait, unless the store asks for a longer one.
-    pub longest_delay: Duration,
-    /// How long the store may take without any success before a call fails.
-    pub allowance: Duration,
-}
-
-impl Default for RetryPolicy {
-    fn default() -> Self {
-        Self {
-            first_delay: Duration::from_millis(50),
-            longest_delay: Duration::from_secs(20),
-            allowance: Duration::from_mins(5),
-        }
-    }
-}
-
 /// A collection whose calls are retried.
 pub struct Retry<C: ?Sized> {
     inner: Box<C>,
-    policy: RetryPolicy,
-    last_success: Mutex<Instant>,
+    waits: Waits,
 }
 
 impl<C: ?Sized> Retry<C> {
     /// Wraps a collection.
-    pub fn new(inner: Box<C>, policy: RetryPolicy) -> Self {
-        Self { inner, policy, last_success: Mutex::new(Instant::now()) }
+    pub fn new(inner: Box<C>, waits: Waits) -> Self {
+        Self { inner, waits }
     }
 
-    /// Calls until it succeeds, fails for good or makes no progress for too long.
+    /// Asks until there is an answer, it fails for good or makes no progress for too long.
+    async fn ask<T, F: Future<Output = StoreResult<T>>>(&self, attempt: impl Fn() -> F) -> StoreResult<T> {
+        self.call(|| async { self.waits.until(attempt()).await.flatten() }).await
+    }
+
+    /// As [`ask`](Self::ask), for a call that changes something.
+    async fn change<T, F: Future<Output = StoreResult<T>>>(&self, attempt: impl Fn() -> F) -> StoreResult<T> {
+        self.call(|| async { self.waits.finish(attempt()).await.flatten() }).await
+    }
+
     async fn call<T, F: Future<Output = StoreResult<T>>>(&self, attempt: impl Fn() -> F) -> StoreResult<T> {
-        let mut wait = Wait::new(self);
+        let _call = self.waits.begin();
+        let mut delays = Delays::new(self.waits.policy());
         loop {
             match attempt().await {
                 Ok(value) => {
-                    wait.progress();
+                    self.waits.progress();
                     return Ok(value);
                 }
-                Err(error) if error.kind.is_retryable() && wait.pause(error.kind).await => {}
-                Err(error) => return Err(error),
+                Err(error) => self.waits.pause(delays.next(), error).await?,
             }
         }
     }
@@ -77,92 +64,90 @@ impl<C: ?Sized> Retry<C> {
         &self,
         count: usize,
         send: impl Fn(Vec<usize>) -> F,
-        failure: impl Fn(&T) -> Option<StoreErrorKind>,
+        failure: impl Fn(&T) -> Option<&StoreError>,
     ) -> Vec<T> {
-        let mut answers: Vec<Option<T>> = (0..count).map(|_| None).collect();
+        let _call = self.waits.begin();
+        let mut answers = Answers((0..count).map(|_| None).collect());
         let mut pending: Vec<usize> = (0..count).collect();
-        let mut wait = Wait::new(self);
+        let mut delays = Delays::new(self.waits.policy());
         while !pending.is_empty() {
+            let round = match self.waits.finish(send(pending.clone())).await {
+                Ok(round) => round,
+                Err(interrupted) => {
+                    answers.fail(&pending, &interrupted);
+                    break;
+                }
+            };
             let before = pending.len();
-            let mut again = None;
+            let mut again: Option<StoreError> = None;
             let mut left = Vec::new();
-            for (at, answer) in pending.iter().copied().zip(send(pending.clone()).await) {
-                if let Some(kind) = failure(&answer).filter(|kind| kind.is_retryable()) {
+            for (at, answer) in pending.into_iter().zip(round) {
+                if let Some(error) = failure(&answer).filter(|error| error.kind.is_retryable()) {
                     left.push(at);
-                    again = Some(again.map_or(kind, |known| longer(known, kind)));
+                    if again.as_ref().is_none_or(|known| known.kind.asked_delay() < error.kind.asked_delay())
+                    {
+                        again = Some(error.duplicate());
+                    }
                 }
-                if let Some(place) = answers.get_mut(at) {
-                    *place = Some(answer);
-                }
+                answers.put(at, answer);
             }
             if left.len() < before {
-                wait.progress();
+                self.waits.progress();
+                delays = Delays::new(self.waits.policy());
             }
             pending = left;
-            if let Some(kind) = again
-                && !wait.pause(kind).await
+            if let Some(error) = again
+                && let Err(last) = self.waits.pause(delays.next(), error).await
             {
+                answers.fail(&pending, &last);
                 break;
             }
         }
-        answers.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
+        answers.finish()
     }
 }
 
-/// The failure that asks for the longer wait.
-fn longer(a: StoreErrorKind, b: StoreErrorKind) -> StoreErrorKind {
-    if asked_delay(a) >= asked_delay(b) { a } else { b }
-}
+/// The answers of a batch, by the documents' places.
+struct Answers<T>(Vec<Option<T>>);
 
-/// The wait that the store asks for.
-fn asked_delay(kind: StoreErrorKind) -> Duration {
-    match kind {
-        StoreErrorKind::Throttled(delay) => delay.unwrap_or_default(),
-        _ => Duration::ZERO,
-    }
-}
-
-/// The waits of one call.
-struct Wait<'r> {
-    policy: RetryPolicy,
-    last_success: &'r Mutex<Instant>,
-    started: Instant,
-    delays: ExponentialBackoff,
-}
-
-impl<'r> Wait<'r> {
-    fn new<C: ?Sized>(retry: &'r Retry<C>) -> Self {
-        let policy = retry.policy;
-        Self { policy, last_success: &retry.last_success, started: Instant::now(), delays: delays(policy) }
-    }
-
-    /// Notes that the store did something.
-    fn progress(&mut self) {
-        *self.last_success.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        self.delays = delays(self.policy);
-    }
-
-    /// Waits before the next attempt; `false` if there has been no progress for too long.
-    async fn pause(&mut self, kind: StoreErrorKind) -> bool {
-        let last_success = *self.last_success.lock().unwrap_or_else(PoisonError::into_inner);
-        if last_success.max(self.started).elapsed() >= self.policy.allowance {
-            return false;
+impl<T: From<StoreError>> Answers<T> {
+    fn put(&mut self, at: usize, answer: T) {
+        if let Some(place) = self.0.get_mut(at) {
+            *place = Some(answer);
         }
-        let delay = self.delays.next().unwrap_or(self.policy.longest_delay);
-        let delay = delay.max(asked_delay(kind));
-        tracing::debug!(?kind, ?delay, "the store turned a call down, it is sent again");
-        tokio::time::sleep(delay).await;
-        true
+    }
+
+    fn fail(&mut self, places: &[usize], error: &StoreError) {
+        for at in places {
+            self.put(*at, error.duplicate().into());
+        }
+    }
+
+    fn finish(self) -> Vec<T> {
+        self.0.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
     }
 }
 
-fn delays(policy: RetryPolicy) -> ExponentialBackoff {
-    ExponentialBuilder::default()
-        .with_min_delay(policy.first_delay)
-        .with_max_delay(policy.longest_delay)
-        .with_jitter()
-        .without_max_times()
-        .build()
+/// The growing pauses of one call.
+struct Delays {
+    delays: ExponentialBackoff,
+    longest: Duration,
+}
+
+impl Delays {
+    fn new(policy: RetryPolicy) -> Self {
+        let delays = ExponentialBuilder::default()
+            .with_min_delay(policy.first_delay)
+            .with_max_delay(policy.longest_delay)
+            .with_jitter()
+            .without_max_times()
+            .build();
+        Self { delays, longest: policy.longest_delay }
+    }
+
+    fn next(&mut self) -> Duration {
+        self.delays.next().unwrap_or(self.longest)
+    }
 }
 
 #[async_trait]
@@ -180,31 +165,31 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
     }
 
     async fn collections(&self) -> StoreResult<Vec<String>> {
-        self.call(|| self.inner.collections()).await
+        self.ask(|| self.inner.collections()).await
     }
 
     async fn describe(&self) -> StoreResult<Description> {
-        self.call(|| self.inner.describe()).await
+        self.ask(|| self.inner.describe()).await
     }
 
     async fn subscribers(&self) -> StoreResult<Subscribers> {
-        self.call(|| self.inner.subscribers()).await
+        self.ask(|| self.inner.subscribers()).await
     }
 
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {
-        self.call(|| self.inner.count(snapshot)).await
+        self.ask(|| self.inner.count(snapshot)).await
     }
 
     async fn activity(&self) -> StoreResult<Option<Activity>> {
-        self.call(|| self.inner.activity()).await
+        self.ask(|| self.inner.activity()).await
     }
 
     async fn snapshot(&self) -> StoreResult<Option<Snapshot>> {
-        self.call(|| self.inner.snapshot()).await
+        self.ask(|| self.inner.snapshot()).await
     }
 
     async fn parts(&self, wanted: usize) -> StoreResult<Vec<ScanPart>> {
-        self.call(|| self.inner.parts(wanted)).await
+        self.ask(|| self.inner.parts(wanted)).await
     }
 
     async fn page(
@@ -214,19 +199,19 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
         limit: usize,
         snapshot: Option<&Snapshot>,
     ) -> StoreResult<Page> {
-        self.call(|| self.inner.page(part, from, limit, snapshot)).await
+        self.ask(|| self.inner.page(part, from, limit, snapshot)).await
     }
 
     async fn read(&self, keys: &[StoreKey]) -> StoreResult<Vec<Option<Box<[u8]>>>> {
-        self.call(|| self.inner.read(keys)).await
+        self.ask(|| self.inner.read(keys)).await
     }
 
     async fn probe(&self, probe: &LegacyProbe) -> StoreResult<Vec<String>> {
-        self.call(|| self.inner.probe(probe)).await
+        self.ask(|| self.inner.probe(probe)).await
     }
 
     async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
-        self.call(|| self.inner.query(query, from)).await
+        self.ask(|| self.inner.query(query, from)).await
     }
 
     fn check(&self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
@@ -245,18 +230,18 @@ impl<C: Collection + ?Sized> CollectionWriter for Retry<C> {
     }
 
     async fn create_collection(&self, spec: &CollectionSpec) -> StoreResult<()> {
-        self.call(|| self.inner.create_collection(spec)).await
+        self.change(|| self.inner.create_collection(spec)).await
     }
 
     async fn create(&self, lines: &Lines) -> Vec<Created> {
         let send = |places: Vec<usize>| async move { self.inner.create(&subset(lines, &places)).await };
-        self.batch(lines.len(), send, Created::failure).await
+        self.batch(lines.len(), send, Created::error).await
     }
 
     async fn create_in_empty(&self, lines: &Lines) -> Vec<Created> {
         let send =
             |places: Vec<usize>| async move { self.inner.create_in_empty(&subset(lines, &places)).await };
-        self.batch(lines.len(), send, Created::failure).await
+        self.batch(lines.len(), send, Created::error).await
     }
 
     async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
@@ -264,14 +249,14 @@ impl<C: Collection + ?Sized> CollectionWriter for Retry<C> {
             let some: Vec<_> = places.iter().filter_map(|at| updates.get(*at).cloned()).collect();
             self.inner.update(&some).await
         };
-        self.batch(updates.len(), send, Guarded::failure).await
+        self.batch(updates.len(), send, Guarded::error).await
     }
 
     async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {
         let send = |places: Vec<usize>| async move {
             self.inner.relocate(&subset(old, &places), &subset(new, &places)).await
         };
-        self.batch(old.len(), send, Guarded::failure).await
+        self.batch(old.len(), send, Guarded::error).await
     }
 
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {
@@ -279,17 +264,21 @@ impl<C: Collection + ?Sized> CollectionWriter for Retry<C> {
             let some: Vec<_> = places.iter().filter_map(|at| keys.get(*at).cloned()).collect();
             self.inner.delete(&some, &subset(expected, &places)).await
         };
-        self.batch(keys.len(), send, Guarded::failure).await
+        self.batch(keys.len(), send, Guarded::error).await
     }
 
     async fn raise(&self, key: &StoreKey, field: &str, least: i64) -> StoreResult<Option<i64>> {
-        self.call(|| self.inner.raise(key, field, least)).await
+        self.change(|| self.inner.raise(key, field, least)).await
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
+    use crate::signal::StopSignal;
+    use crate::stores::StoreErrorKind;
     use crate::stores::embedded::temporary;
     use crate::stores::faults::{Call, Fault, Faults};
 
@@ -302,9 +291,9 @@ mod tests {
         let policy = RetryPolicy {
             first_delay: Duration::from_micros(100),
             longest_delay: Duration::from_millis(2),
-            allowance,
+            ..RetryPolicy::with_allowance(allowance)
         };
-        (folder, Retry::new(Box::new(faults), policy))
+        (folder, Retry::new(Box::new(faults), Waits::new(&StopSignal::new(), policy)))
     }
 
     fn documents(count: usize) -> Lines {
@@ -382,10 +371,24 @@ mod tests {
         assert!(written >= 32, "{written}");
     }
 
-    #[test]
-    fn the_longest_wait_that_is_asked_for_counts() {
-        let throttled = |seconds| StoreErrorKind::Throttled(Some(Duration::from_secs(seconds)));
-        assert_eq!(longer(throttled(1), throttled(3)), throttled(3));
-        assert_eq!(longer(throttled(1), StoreErrorKind::Transient), throttled(1));
+    #[tokio::test]
+    async fn what_waits_when_the_run_is_asked_to_stop_is_left_and_the_rest_keeps_its_answers() {
+        let (folder, collection) = temporary(StoreKind::MongoDb, &CollectionSpec::default()).await;
+        let faults = Faults::new(Box::new(collection)).every(Call::Create, 1, Fault::Partial);
+        let stop = StopSignal::new();
+        let policy = RetryPolicy { first_delay: LONG, longest_delay: LONG, ..RetryPolicy::default() };
+        let retry = Retry::new(Box::new(faults), Waits::new(&stop, policy));
+        let (lines, started) = (documents(8), Instant::now());
+        let (created, _) = tokio::join!(retry.create(&lines), async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            stop.set(crate::ErrorKind::Interrupted)
+        });
+        assert!(started.elapsed() < LONG / 4);
+        let left = created.iter().filter(|it| it.failure() == Some(StoreErrorKind::Interrupted)).count();
+        let written = created.iter().filter(|it| matches!(it, Created::Written)).count();
+        assert!(left > 0 && written > 0 && left + written == 8, "{created:?}");
+        let read = retry.read(&[StoreKey("[\"0\"]".into())]).await.unwrap_err();
+        assert_eq!((read.kind, retry.inner.calls(Call::Read)), (StoreErrorKind::Interrupted, 0));
+        drop(folder);
     }
 }

@@ -39,8 +39,13 @@ impl Created {
 
     /// The failure's kind, if it is one.
     pub fn failure(&self) -> Option<StoreErrorKind> {
+        self.error().map(|error| error.kind)
+    }
+
+    /// The failure, if it is one.
+    pub(super) fn error(&self) -> Option<&StoreError> {
         match self {
-            Self::Failed(error) => Some(error.kind),
+            Self::Failed(error) => Some(error),
             _ => None,
         }
     }
@@ -88,8 +93,13 @@ impl Guarded {
 
     /// The failure's kind, if it is one.
     pub fn failure(&self) -> Option<StoreErrorKind> {
+        self.error().map(|error| error.kind)
+    }
+
+    /// The failure, if it is one.
+    pub(super) fn error(&self) -> Option<&StoreError> {
         match self {
-            Self::Failed(error) => Some(error.kind),
+            Self::Failed(error) => Some(error),
             _ => None,
         }
     }

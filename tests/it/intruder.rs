@@ -5,6 +5,7 @@ use rekey::document::{Lines, StoreKey};
 use rekey::key::Escaping;
 use rekey::layout::{Identity, Inspector, Layout, StoredOwner};
 use rekey::options::{Rates, StoreOptions};
+use rekey::signal::StopSignal;
 use rekey::stores::{Collection, Created, Guarded, StoreAddress, connect};
 use tokio::runtime::Runtime;
 
@@ -24,7 +25,7 @@ impl Intruder {
         let address =
             StoreAddress::parse(&format!("embedded:{}?as={}", file.display(), scene.store)).unwrap();
         let store = StoreOptions { address, collection: collection.to_owned(), rates: Rates::default() };
-        let collection = runtime.block_on(connect::open(&store, false)).unwrap();
+        let collection = runtime.block_on(connect::open(&store, false, &StopSignal::new())).unwrap();
         Self { runtime, collection, layout: Layout::builtin(&scene.layout(kind)).unwrap() }
     }
 

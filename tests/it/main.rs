@@ -33,6 +33,7 @@ mod regressions;
 mod results;
 mod road;
 mod scene;
+mod signals;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;

@@ -14,6 +14,7 @@ mod road;
 mod server;
 mod settings;
 mod side_effects;
+mod signals;
 mod split;
 mod units;
 mod vectors;

@@ -12,4 +12,5 @@ mod road;
 mod server;
 mod settings;
 mod side_effects;
+mod signals;
 mod vectors;

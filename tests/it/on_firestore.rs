@@ -14,4 +14,5 @@ mod refused;
 mod road;
 mod server;
 mod service;
+mod signals;
 mod writer;

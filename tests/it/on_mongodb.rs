@@ -6,4 +6,5 @@ mod conformance;
 mod failures;
 mod road;
 mod server;
+mod signals;
 mod targets;

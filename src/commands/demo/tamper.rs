@@ -2,6 +2,7 @@ use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
 use crate::layout::{Inspector, Layout};
 use crate::options::StoreOptions;
+use crate::signal::StopSignal;
 use crate::stores::{Collection, connect};
 use crate::{Error, Result};
 
@@ -9,9 +10,9 @@ const BEFORE: &str = "\"timestamp\":\"20";
 const AFTER: &str = "\"timestamp\":\"21";
 
 /// Changes one digit in one stored document, as somebody with another tool would; tells its key.
-pub(super) async fn change_one(target: &Result<StoreOptions>) -> Result<String> {
+pub(super) async fn change_one(target: &Result<StoreOptions>, stop: &StopSignal) -> Result<String> {
     let Ok(target) = target else { return Err(Error::bug("The demonstration has no target")) };
-    let collection = connect::open(target, false).await?;
+    let collection = connect::open(target, false, stop).await?;
     let layout = Layout::builtin(super::SHOWN).ok_or_else(|| Error::bug("A built-in layout is missing"))?;
     let inspector = Inspector::new(&layout, None);
     let mut tape = Tape::new();

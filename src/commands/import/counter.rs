@@ -5,6 +5,7 @@ use crate::Result;
 use crate::archive::CounterAccount;
 use crate::commands::counter::{beside, finding, key, read_from};
 use crate::report::Finding;
+use crate::signal::StopSignal;
 use crate::stores::connect;
 use crate::stores::{CollectionSpec, StoreErrorKind};
 use crate::ui::Ui;
@@ -17,6 +18,7 @@ pub(super) async fn carry_over(
     plan: &Plan,
     highest: Option<i64>,
     ui: &Ui,
+    stop: &StopSignal,
 ) -> Result<Option<Finding>> {
     let Some(rule) = &plan.layout.counter else { return Ok(None) };
     let exported = plan.manifest().and_then(|manifest| manifest.counter.as_ref());
@@ -24,12 +26,12 @@ pub(super) async fn carry_over(
     let store = beside(&job.to, rule);
     if job.dry_run {
         // Where there is nothing yet, an import would make it.
-        let Ok(reader) = connect::open_reader(&store).await else { return Ok(None) };
+        let Ok(reader) = connect::open_reader(&store, stop).await else { return Ok(None) };
         let counter = read_from(&*reader, rule).await?;
         let own = is_own(job, exported, counter.as_ref());
         return Ok(if own { finding(rule, counter.as_ref(), least) } else { None });
     }
-    let collection = connect::open(&store, false).await?;
+    let collection = connect::open(&store, false, stop).await?;
     let counter = read_from(&*collection, rule).await?;
     if is_own(job, exported, counter.as_ref()) {
         return Ok(finding(rule, counter.as_ref(), least));

@@ -12,6 +12,7 @@ use super::preflight::Checked;
 use super::target::Target;
 use super::undo::{self, Noted};
 use super::{Job, Plan, What};
+use crate::commands::batches::interrupted;
 use crate::commands::journal_stem;
 use crate::commands::store::notice_expired;
 use crate::document::canonical::differing_fields;
@@ -22,7 +23,7 @@ use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
 use crate::stores::outcome::{self, Conflict, Outcome};
 use crate::stores::relocate::relocate;
-use crate::stores::{BatchLimits, Expiry, Guarded, GuardedUpdate, StoreError, StoreResult};
+use crate::stores::{BatchLimits, Expiry, Guarded, GuardedUpdate, StoreError, StoreErrorKind, StoreResult};
 use crate::ui::{ProgressTask, Ui};
 use crate::{Error, Result};
 
@@ -75,6 +76,7 @@ pub(super) async fn send(
         undo,
         tally: Tally::default(),
         units: WriteUnits::default(),
+        unanswered: 0,
         findings,
         task: &*task,
     };
@@ -256,6 +258,8 @@ struct Run<'a> {
     undo: Option<Noted>,
     tally: Tally,
     units: WriteUnits,
+    /// Documents under way when the run was asked to stop, of which it is not known what became.
+    unanswered: u64,
     findings: &'a mut Findings,
     task: &'a dyn ProgressTask,
 }
@@ -301,9 +305,7 @@ impl<'a> Run<'a> {
         }
         match failed {
             Some(error) => Err(error.hint("Run the same command again to go on where this run ended.")),
-            None if stop.is_set() && more => Err(stop
-                .error("Interrupted; what was under way is finished and noted")
-                .hint("Run the same command again to go on where this run ended.")),
+            None if stop.is_set() && (more || self.unanswered > 0) => Err(interrupted(stop, self.unanswered)),
             None => Ok(()),
         }
     }
@@ -341,6 +343,12 @@ impl<'a> Run<'a> {
     /// Notes what became of a batch; on the first failure nothing more is sent.
     fn note(&mut self, answer: Answer) -> Result<()> {
         let Answer { range, batch, outcomes } = answer;
+        let is_interrupted = |settled: &Settled| matches!(settled, Settled::Failed(error) if error.kind == StoreErrorKind::Interrupted);
+        if outcomes.iter().any(is_interrupted) {
+            // The journal says that they were sent and not what became of them: the next run looks.
+            self.unanswered += outcomes.len() as u64;
+            return Ok(());
+        }
         let mut tally = Tally { expired: batch.expired, set_aside: batch.set_aside, ..Tally::default() };
         let mut conflicts = Vec::new();
         for (index, settled) in outcomes.into_iter().enumerate() {

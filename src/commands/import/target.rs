@@ -3,6 +3,7 @@ use crate::commands::store::{describe, notice_time_to_live, same_key, shown_key}
 use crate::document::StoreKind;
 use crate::layout::Layout;
 use crate::report::{Finding, FindingCode, NoticeCode};
+use crate::signal::StopSignal;
 use crate::stores::connect;
 use crate::stores::dry_run::DryRun;
 use crate::stores::lookup::is_empty;
@@ -78,14 +79,14 @@ impl Found {
 }
 
 /// Opens the target and checks what only the live store knows. Nothing is made yet.
-pub(super) async fn open(job: &Job, plan: &Plan, ui: &Ui) -> Result<Found> {
+pub(super) async fn open(job: &Job, plan: &Plan, ui: &Ui, stop: &StopSignal) -> Result<Found> {
     if job.create_target && !connect::place_exists(&job.to.address) {
         return foresee(job, plan, None, ui).await;
     }
     let opened = if job.dry_run {
-        Opened::Reading(connect::open_reader(&job.to).await?)
+        Opened::Reading(connect::open_reader(&job.to, stop).await?)
     } else {
-        Opened::Writing(connect::open(&job.to, false).await?)
+        Opened::Writing(connect::open(&job.to, false, stop).await?)
     };
     let reader = opened.reader();
     let description = match reader.describe().await {
@@ -135,11 +136,11 @@ async fn foresee(job: &Job, plan: &Plan, opened: Option<Opened>, ui: &Ui) -> Res
 
 /// Makes the target if it is not there: only after everything that may be refused has been checked, so that a refusal
 /// leaves nothing behind.
-pub(super) async fn make(found: Found, job: &Job, plan: &Plan, ui: &Ui) -> Result<Target> {
+pub(super) async fn make(found: Found, job: &Job, plan: &Plan, ui: &Ui, stop: &StopSignal) -> Result<Target> {
     let collection = match found {
         Found::There(target) => return Ok(target),
         Found::ToBeMade(collection) | Found::Imagined { opened: Some(collection), .. } => collection,
-        Found::Imagined { opened: None, .. } => connect::open(&job.to, true).await?,
+        Found::Imagined { opened: None, .. } => connect::open(&job.to, true, stop).await?,
     };
     match collection.create_collection(&plan.layout.collection_spec()).await {
         Ok(()) => notice_not_copied(plan, ui),

@@ -1,7 +1,7 @@
 use super::Archives;
 use super::decide::{Decided, Kept};
 use crate::archive::Line;
-use crate::commands::batches::{Batch, Batches};
+use crate::commands::batches::{Batch, Batches, interrupted};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
 use crate::journal::{Ranges, Tally};
@@ -9,7 +9,7 @@ use crate::layout::{Identity, Inspector};
 use crate::report::{Finding, FindingCode, Findings};
 use crate::rewrite::stream_id;
 use crate::signal::StopSignal;
-use crate::stores::{Collection, Guarded, outcome};
+use crate::stores::{Collection, Guarded, StoreErrorKind, outcome};
 use crate::ui::Ui;
 use crate::{Error, Result};
 
@@ -41,11 +41,12 @@ pub(super) async fn delete(
     let mut tally = Tally::default();
     while let Some((range, batch)) = next()? {
         if stop.is_set() {
-            return Err(stop
-                .error("Interrupted; what was under way is finished")
-                .hint("Run the same command again to go on where this run ended."));
+            return Err(interrupted(stop, 0));
         }
         let outcomes = outcome::delete(collection, &batch.keys, &batch.lines).await;
+        if outcomes.iter().any(|it| it.failure() == Some(StoreErrorKind::Interrupted)) {
+            return Err(interrupted(stop, outcomes.len() as u64));
+        }
         tally.add(&settle(&batch, outcomes, &mut twins, findings)?);
         task.add(range.end - range.start, batch.lines.bytes() as u64);
     }

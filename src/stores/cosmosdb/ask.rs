@@ -51,8 +51,7 @@ impl Question {
         if let Some(from) = self.from {
             options = options.with_continuation_token(from);
         }
-        let request = container.request().await;
-        let admitted = container.units.admit_documents(limit).await;
+        let (admitted, request) = container.enter(container.units.admit_documents(limit)).await?;
         let failed = |error| {
             container.charge_failure(admitted, &error);
             store_error("a query", Effect::Reads, &error)
@@ -82,7 +81,7 @@ pub(super) async fn each_page<T: DeserializeOwned + Send + 'static>(
     question: impl Fn(Option<ContinuationToken>) -> Question,
     mut take: impl FnMut(Vec<T>) -> bool,
 ) -> StoreResult<()> {
-    let (mut from, mut patience) = (None, Patience::new());
+    let (mut from, mut patience) = (None, Patience::new(&container.waits));
     loop {
         match question(from.clone()).ask(container).await {
             Ok(Answer { items, next }) => {

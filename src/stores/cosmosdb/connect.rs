@@ -2,7 +2,8 @@
 
 use azure_core::http::Url;
 use azure_data_cosmos::options::{
-    BinaryEncodingOptions, ConnectionPoolOptions, ServerCertificateValidation, UserAgentSuffix,
+    BinaryEncodingOptions, ConnectionPoolOptions, OperationOptionsBuilder, ServerCertificateValidation,
+    ThrottlingRetryOptionsBuilder, UserAgentSuffix,
 };
 use azure_data_cosmos::{AccountEndpoint, AccountReference, CosmosClient, CosmosRuntime, RoutingStrategy};
 
@@ -14,8 +15,9 @@ use crate::{Error, Result};
 
 /// Makes a client for an address and asks for the account, so that what cannot be reached is said at once.
 ///
-/// The SDK itself obeys the service's wish to wait, a few times, and asks another region where there is one. A
-/// write that it sends again may meet itself: the answer then says that the item is there, and it is compared.
+/// What the service turns down for its rate is not sent again by the SDK, which nobody could interrupt, but by the
+/// wrapper around every store. The SDK itself asks another region where there is one. A write that it sends again may
+/// meet itself: the answer then says that the item is there, and it is compared.
 ///
 /// Errors: a usage error for plain http to another machine, a store error if the account cannot be reached or
 /// refuses.
@@ -50,7 +52,13 @@ async fn client(account: AccountReference, is_local: bool) -> azure_data_cosmos:
         ServerCertificateValidation::Required
     };
     let pool = ConnectionPoolOptions::builder().with_server_certificate_validation(validation).build()?;
-    let runtime = CosmosRuntime::builder().with_connection_pool(pool).build().await?;
+    let once = ThrottlingRetryOptionsBuilder::new().with_max_retry_count(0).build();
+    let options = OperationOptionsBuilder::new().with_throttling_retry_options(once).build();
+    let runtime = CosmosRuntime::builder()
+        .with_connection_pool(pool)
+        .with_default_operation_options(options)
+        .build()
+        .await?;
     let mut builder = CosmosClient::builder()
         .with_runtime(runtime)
         // In the binary form numbers lose their spelling.
@@ -72,7 +80,7 @@ fn cannot_open(error: &crate::stores::StoreError, place: &str) -> Error {
         StoreErrorKind::Denied => {
             "Set COSMOS_KEY or COSMOS_CONNECTION_STRING, or sign in (az login) as somebody with a data role of the account."
         }
-        StoreErrorKind::Transient => {
+        StoreErrorKind::Transient | StoreErrorKind::Unreachable => {
             "Check the account's host and the network, then run the same command again."
         }
         _ => "Run the same command again later.",

@@ -1,5 +1,7 @@
 //! What every request to a container needs: the client, the partition key, the requests in flight and the units.
 
+use std::future::Future;
+
 use azure_data_cosmos::clients::{ContainerClient, DatabaseClient};
 use azure_data_cosmos::{CosmosClient, CosmosError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
@@ -7,6 +9,7 @@ use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use super::error::{Effect, charge, store_error};
 use crate::stores::Rates;
 use crate::stores::capacity::{Admitted, Capacity};
+use crate::stores::waits::Waits;
 use crate::stores::{BatchLimits, StoreError, StoreErrorKind, StoreResult};
 
 /// Requests in flight at one time, if nobody says.
@@ -28,6 +31,8 @@ pub(super) struct Container {
     opened: OnceCell<Opened>,
     requests: Semaphore,
     batch: BatchLimits,
+    /// What every wait for the container ends by.
+    pub waits: Waits,
     /// Request units, of reads and writes together.
     pub units: Capacity,
 }
@@ -48,6 +53,7 @@ impl Container {
         place: &str,
         has_key: bool,
         rates: Rates,
+        waits: &Waits,
     ) -> Self {
         let requests = rates.concurrency.and_then(|it| usize::try_from(it.get()).ok()).unwrap_or(REQUESTS);
         // Under a cap a batch lasts about a second, so that an interrupted run soon ends.
@@ -63,6 +69,7 @@ impl Container {
             opened: OnceCell::new(),
             requests: Semaphore::new(requests.min(Semaphore::MAX_PERMITS)),
             batch: BatchLimits { documents, ..BATCH },
+            waits: waits.clone(),
             units: Capacity::new(rates.max_ru, READ_UNITS),
         }
     }
@@ -102,11 +109,18 @@ impl Container {
         self.batch
     }
 
-    /// Waits until one more request may be in flight. The units are asked for afterwards, so that what an answer says of
-    /// them soon counts.
-    pub(super) async fn request(&self) -> Option<SemaphorePermit<'_>> {
+    /// Waits until one more request may be in flight, and is admitted within the units. They are asked for last, so that
+    /// what an answer says of them soon counts.
+    ///
+    /// Errors: [`StoreErrorKind::Interrupted`] once the run is asked to stop.
+    pub(super) async fn enter(
+        &self,
+        admission: impl Future<Output = Admitted>,
+    ) -> StoreResult<(Admitted, Option<SemaphorePermit<'_>>)> {
         // It is never closed, so there is always a permit.
-        self.requests.acquire().await.ok()
+        let entering = async { (self.requests.acquire().await.ok(), admission.await) };
+        let (request, admitted) = self.waits.until(entering).await?;
+        Ok((admitted, request))
     }
 
     /// The container, looked for once.

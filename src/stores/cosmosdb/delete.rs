@@ -66,8 +66,8 @@ impl Delete {
     async fn delete_marked(&self, container: &Container, mark: String) -> StoreResult<Option<Guarded>> {
         let client = &container.opened().await?.client;
         let guarded = ItemWriteOptions::default().with_precondition(Precondition::if_match(Etag::from(mark)));
-        let request = container.request().await;
-        let admitted = container.units.admit(write_units(self.line.len())).await;
+        let (admitted, request) =
+            container.enter(container.units.admit(write_units(self.line.len()))).await?;
         let key = &self.key;
         let answer = Box::pin(client.delete_item(key.partition.clone(), &key.id, Some(guarded))).await;
         drop(request);

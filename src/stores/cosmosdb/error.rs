@@ -83,7 +83,7 @@ fn kind_of(code: u16, sub: Option<u16>, effect: Effect, wait: Option<Duration>) 
         401 | 403 => StoreErrorKind::Denied,
         // A conflict between writers that the service itself asks to try again.
         449 => StoreErrorKind::Transient,
-        503 if is_sub(&NEVER_SENT) => StoreErrorKind::Transient,
+        503 if is_sub(&NEVER_SENT) => StoreErrorKind::Unreachable,
         // The service may have carried it out before it failed.
         408 | 410 | 500.. => match effect {
             Effect::Reads => StoreErrorKind::Transient,
@@ -119,7 +119,9 @@ mod tests {
 
     #[test]
     fn the_kind_follows_the_status() {
-        use StoreErrorKind::{Denied, NotFound, Permanent, Throttled, Transient, UnknownOutcome};
+        use StoreErrorKind::{
+            Denied, NotFound, Permanent, Throttled, Transient, UnknownOutcome, Unreachable,
+        };
         let wait = Some(Duration::from_millis(70));
         for (code, sub, reads, writes) in [
             (400, None, Permanent, Permanent),
@@ -135,7 +137,7 @@ mod tests {
             (429, Some(3200), Throttled(wait), Throttled(wait)),
             (449, None, Transient, Transient),
             (500, None, Transient, UnknownOutcome),
-            (503, Some(20_010), Transient, Transient),
+            (503, Some(20_010), Unreachable, Unreachable),
             (503, Some(20_011), Transient, UnknownOutcome),
             (503, None, Transient, UnknownOutcome),
         ] {

@@ -37,10 +37,13 @@ pub(super) async fn by_keys(
 
 /// Reads one of several items, pausing where that is turned down.
 async fn patiently(container: &Container, key: &ItemKey) -> StoreResult<Option<Box<[u8]>>> {
-    let mut patience = Patience::new();
+    let mut patience = Patience::new(&container.waits);
     loop {
         match by_key(container, key).await {
-            Ok(found) => return Ok(found),
+            Ok(found) => {
+                patience.progress();
+                return Ok(found);
+            }
             Err(error) => patience.pause(error).await?,
         }
     }
@@ -53,8 +56,7 @@ pub(super) async fn by_key(container: &Container, key: &ItemKey) -> StoreResult<
         return Ok(None);
     }
     let client = &container.opened().await?.client;
-    let request = container.request().await;
-    let admitted = container.units.admit(POINT_READ).await;
+    let (admitted, request) = container.enter(container.units.admit(POINT_READ)).await?;
     let answer = Box::pin(client.read_item(key.partition.clone(), &key.id, None)).await;
     drop(request);
     match answer {

@@ -51,8 +51,11 @@ async fn create_one(container: &Container, key: &ItemKey, item: Box<RawValue>) -
         Ok(opened) => &opened.client,
         Err(error) => return error.into(),
     };
-    let request = container.request().await;
-    let admitted = container.units.admit(write_units(item.get().len())).await;
+    let (admitted, request) =
+        match container.enter(container.units.admit(write_units(item.get().len()))).await {
+            Ok(entered) => entered,
+            Err(error) => return error.into(),
+        };
     let answer = Box::pin(client.create_item(key.partition.clone(), &key.id, item, None)).await;
     drop(request);
     match answer {
@@ -60,6 +63,7 @@ async fn create_one(container: &Container, key: &ItemKey, item: Box<RawValue>) -
             container
                 .units
                 .consumed(admitted, answer.headers().request_charge().map(|charge| charge.value()));
+            container.waits.progress();
             Created::Written
         }
         Err(error) => {

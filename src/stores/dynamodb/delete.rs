@@ -17,7 +17,7 @@ use super::item::{Item, line_of, read_item};
 use super::read::by_keys;
 use super::schema::KeySchema;
 use super::table::{Table, units};
-use super::write::{put, write_units};
+use super::write::{put_at_last, write_units};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::stores::requests::side_by_side;
@@ -81,8 +81,13 @@ impl Delete {
     }
 
     async fn attempt(&self, table: &Arc<Table>, condition: Condition) -> Guarded {
-        let admitted = table.writes.admit(write_units(self.line.len())).await;
-        let request = table.request().await;
+        let admission = table.writes.admit(write_units(self.line.len()));
+        let (admitted, request) = match table.enter(admission).await {
+            Ok(entered) => entered,
+            Err(error) => return error.into(),
+        };
+        // What it turns out to have removed may have to be put back.
+        let _to_the_end = table.waits.unbreakable();
         let call = table
             .client()
             .delete_item()
@@ -148,7 +153,7 @@ impl Delete {
         let mut pause = FIRST_PAUSE;
         let mut last = None;
         for _ in 0..PUT_BACK_ATTEMPTS {
-            match put(table, item.clone(), write_units(self.line.len())).await {
+            match put_at_last(table, item.clone(), write_units(self.line.len())).await {
                 Created::Failed(error) => last = Some(error),
                 _ => return None,
             }

@@ -231,7 +231,7 @@ async fn usable(table: &Table) -> StoreResult<TableDescription> {
             let message = format!("The table {:?} is still being created", table.name());
             return Err(StoreError::new(StoreErrorKind::Transient, message));
         }
-        tokio::time::sleep(wait).await;
+        table.waits.until(tokio::time::sleep(wait)).await?;
         wait = LONGEST_WAIT.min(wait * 2);
     }
 }

@@ -49,7 +49,7 @@ where
             let what = failure.as_connector_error().map(|error| chain_text(error)).unwrap_or_default();
             let message = format!("DynamoDB could not be reached for {call}{what}");
             if was_never_sent(error) {
-                StoreError::new(StoreErrorKind::Transient, message)
+                StoreError::new(StoreErrorKind::Unreachable, message)
             } else {
                 lost(effect, message)
             }
@@ -245,7 +245,7 @@ mod tests {
             let failed: SdkError<PutItemError, HttpResponse> = SdkError::dispatch_failure(cause);
             store_error("PutItem", Effect::Writes, &failed).kind
         };
-        assert_eq!(failed(std::io::ErrorKind::ConnectionRefused), StoreErrorKind::Transient);
+        assert_eq!(failed(std::io::ErrorKind::ConnectionRefused), StoreErrorKind::Unreachable);
         assert_eq!(failed(std::io::ErrorKind::ConnectionReset), StoreErrorKind::UnknownOutcome);
         let late: SdkError<PutItemError, HttpResponse> = SdkError::timeout_error("late");
         assert_eq!(store_error("PutItem", Effect::Writes, &late).kind, StoreErrorKind::UnknownOutcome);

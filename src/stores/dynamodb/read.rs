@@ -45,7 +45,7 @@ pub(super) async fn by_keys(table: &Arc<Table>, keys: &[StoreKey]) -> StoreResul
 /// where it leaves all of them again and again.
 async fn get_all(table: &Table, mut keys: Vec<Item>) -> StoreResult<Vec<Item>> {
     let mut items = Vec::with_capacity(keys.len());
-    let mut patience = Patience::new();
+    let mut patience = Patience::new(&table.waits);
     while !keys.is_empty() {
         let before = keys.len();
         let failure = match get(table, keys.clone()).await {
@@ -71,8 +71,7 @@ async fn get_all(table: &Table, mut keys: Vec<Item>) -> StoreResult<Vec<Item>> {
 
 /// One call: the items, and the keys that the service left for later.
 async fn get(table: &Table, keys: Vec<Item>) -> StoreResult<(Vec<Item>, Vec<Item>)> {
-    let admitted = table.reads.admit_documents(keys.len()).await;
-    let _request = table.request().await;
+    let (admitted, _request) = table.enter(table.reads.admit_documents(keys.len())).await?;
     let asked = keys.len();
     let keys = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build();
     let keys = keys.map_err(|_| StoreError::new(StoreErrorKind::Permanent, "BatchGetItem lacks its keys"))?;
@@ -133,8 +132,7 @@ async fn get_one<'n>(
 ) -> StoreResult<Vec<Item>> {
     let key: HashMap<_, _> =
         key.into_iter().map(|(name, value)| (name.to_owned(), AttributeValue::S(value.clone()))).collect();
-    let admitted = table.reads.admit_documents(1).await;
-    let _request = table.request().await;
+    let (admitted, _request) = table.enter(table.reads.admit_documents(1)).await?;
     let request = table.client().get_item().table_name(table.name()).set_key(Some(key)).consistent_read(true);
     let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
     let answer = answer.map_err(|error| {
@@ -152,8 +150,7 @@ async fn query_partition(
     from: Option<Item>,
 ) -> StoreResult<(Vec<Item>, Option<Item>)> {
     let limit = table.reads.page(usize::MAX);
-    let admitted = table.reads.admit_documents(limit.min(10)).await;
-    let _request = table.request().await;
+    let (admitted, _request) = table.enter(table.reads.admit_documents(limit.min(10))).await?;
     let request = table
         .client()
         .query()

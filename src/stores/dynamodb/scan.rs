@@ -101,7 +101,7 @@ pub(super) async fn probe(table: &Arc<Table>, probe: &LegacyProbe) -> StoreResul
 async fn probe_segment(table: &Table, segment: Segment, probe: &LegacyProbe) -> StoreResult<Vec<String>> {
     let mut found: Vec<String> = Vec::new();
     let mut from = None;
-    let mut patience = Patience::new();
+    let mut patience = Patience::new(&table.waits);
     loop {
         let limit = table.reads.page(usize::MAX);
         let mut request = segment_scan(table, segment, from.clone())
@@ -145,8 +145,7 @@ fn segment_scan(table: &Table, segment: Segment, from: Option<Item>) -> ScanFlue
 }
 
 async fn send(table: &Table, request: ScanFluentBuilder, documents: usize) -> StoreResult<ScanOutput> {
-    let admitted = table.reads.admit_documents(documents).await;
-    let _request = table.request().await;
+    let (admitted, _request) = table.enter(table.reads.admit_documents(documents)).await?;
     let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total);
     match request.send().await {
         Ok(answer) => {

@@ -1,5 +1,7 @@
 //! What every request to a table needs: the client, the key, the requests in flight and the capacity.
 
+use std::future::Future;
+
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, TableDescription};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
@@ -7,7 +9,8 @@ use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use super::error::{Effect, store_error};
 use super::schema::KeySchema;
 use crate::stores::Rates;
-use crate::stores::capacity::Capacity;
+use crate::stores::capacity::{Admitted, Capacity};
+use crate::stores::waits::Waits;
 use crate::stores::{BatchLimits, StoreError, StoreErrorKind, StoreResult};
 
 /// Requests in flight at one time, if nobody says.
@@ -26,6 +29,8 @@ pub(super) struct Table {
     schema: OnceCell<KeySchema>,
     requests: Semaphore,
     batch: BatchLimits,
+    /// What every wait for the table ends by.
+    pub waits: Waits,
     /// Read capacity.
     pub reads: Capacity,
     /// Write capacity.
@@ -33,7 +38,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(client: Client, name: String, location: String, rates: Rates) -> Self {
+    pub(super) fn new(client: Client, name: String, location: String, rates: Rates, waits: &Waits) -> Self {
         let requests = rates.concurrency.and_then(|it| usize::try_from(it.get()).ok()).unwrap_or(REQUESTS);
         // Under a cap a batch lasts about a second, so that an interrupted run soon ends.
         let capped = rates.max_wcu.and_then(|it| usize::try_from(it.get()).ok());
@@ -45,6 +50,7 @@ impl Table {
             schema: OnceCell::new(),
             requests: Semaphore::new(requests.min(Semaphore::MAX_PERMITS)),
             batch: BatchLimits { documents, ..BATCH },
+            waits: waits.clone(),
             reads: Capacity::new(rates.max_rcu, READ_UNITS),
             writes: Capacity::new(rates.max_wcu, WRITE_UNITS),
         }
@@ -68,6 +74,16 @@ impl Table {
     /// How much one call takes.
     pub(super) fn batch_limits(&self) -> BatchLimits {
         self.batch
+    }
+
+    /// Waits until a request is admitted within its capacity, and one more may be in flight.
+    ///
+    /// Errors: [`StoreErrorKind::Interrupted`] once the run is asked to stop.
+    pub(super) async fn enter(
+        &self,
+        admission: impl Future<Output = Admitted>,
+    ) -> StoreResult<(Admitted, Option<SemaphorePermit<'_>>)> {
+        self.waits.until(async { (admission.await, self.request().await) }).await
     }
 
     /// Waits until one more request may be in flight.

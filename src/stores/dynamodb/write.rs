@@ -14,6 +14,7 @@ use super::schema::{KeySchema, places};
 use super::table::{Table, units, units_of_all};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
+use crate::stores::capacity::Admitted;
 use crate::stores::requests::side_by_side;
 use crate::stores::{Created, StoreError, StoreErrorKind, StoreResult};
 
@@ -91,13 +92,25 @@ async fn put_all(table: &Arc<Table>, writes: Vec<Write>, answers: &mut Answers) 
 }
 
 /// Puts one item where there is none; the answer holds what is there otherwise.
-pub(super) async fn put(table: &Table, item: Item, about_units: f64) -> Created {
+async fn put(table: &Table, item: Item, about_units: f64) -> Created {
+    match table.enter(table.writes.admit(about_units)).await {
+        Ok((admitted, _request)) => put_admitted(table, item, admitted).await,
+        Err(error) => error.into(),
+    }
+}
+
+/// As [`put`], also when the run was asked to stop.
+pub(super) async fn put_at_last(table: &Table, item: Item, about_units: f64) -> Created {
+    let admitted = table.writes.admit(about_units).await;
+    let _request = table.request().await;
+    put_admitted(table, item, admitted).await
+}
+
+async fn put_admitted(table: &Table, item: Item, admitted: Admitted) -> Created {
     let schema = match table.schema().await {
         Ok(schema) => schema,
         Err(error) => return error.into(),
     };
-    let admitted = table.writes.admit(about_units).await;
-    let _request = table.request().await;
     let request = table
         .client()
         .put_item()
@@ -110,6 +123,7 @@ pub(super) async fn put(table: &Table, item: Item, about_units: f64) -> Created 
     let error = match request.send().await {
         Ok(answer) => {
             table.writes.consumed(admitted, units(answer.consumed_capacity()));
+            table.waits.progress();
             return Created::Written;
         }
         Err(error) => error,
@@ -163,8 +177,8 @@ impl Batch {
             Ok(WriteRequest::builder().put_request(put).build())
         });
         let requests = requests.collect::<StoreResult<Vec<_>>>()?;
-        let admitted = table.writes.admit(self.writes.iter().map(|write| write.units).sum()).await;
-        let _request = table.request().await;
+        let units: f64 = self.writes.iter().map(|write| write.units).sum();
+        let (admitted, _request) = table.enter(table.writes.admit(units)).await?;
         let request = table.client().batch_write_item().request_items(table.name(), requests);
         match request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
             Ok(answer) => {

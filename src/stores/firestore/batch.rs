@@ -48,12 +48,19 @@ pub(super) async fn send(
             left.extend(halves(&places));
             continue;
         }
-        service.pace.admit(writes.len()).await;
+        if let Err(error) = service.admit(writes.len()).await {
+            for at in sent {
+                answer(at, Err(Failed::Call(error.duplicate())));
+            }
+            continue;
+        }
         match call(service, writes).await {
             Ok(statuses) => {
+                if statuses.iter().any(is_done) {
+                    service.waits.progress();
+                }
                 for (at, status) in sent.into_iter().zip(statuses) {
-                    let is_done = Code::from_i32(status.code) == Code::Ok;
-                    answer(at, if is_done { Ok(()) } else { Err(Failed::Write(status)) });
+                    answer(at, if is_done(&status) { Ok(()) } else { Err(Failed::Write(status)) });
                 }
             }
             Err(status) if sent.len() > 1 && is_about_contents(&status) => left.extend(halves(&places)),
@@ -65,6 +72,10 @@ pub(super) async fn send(
             }
         }
     }
+}
+
+fn is_done(status: &rpc::Status) -> bool {
+    Code::from_i32(status.code) == Code::Ok
 }
 
 /// Both halves of a range, the first one last, so that it is taken next.

@@ -44,6 +44,7 @@ pub(super) async fn count(service: &Service, snapshot: Option<&Snapshot>) -> Sto
         consistency_selector: selector,
         ..RunAggregationQueryRequest::default()
     };
+    let _request = service.request().await?;
     match ask(service, request).await {
         Ok(count) => Ok(count.and_then(|count| u64::try_from(count).ok())),
         Err(status) if status.code() == Code::DeadlineExceeded => Ok(None),
@@ -52,7 +53,6 @@ pub(super) async fn count(service: &Service, snapshot: Option<&Snapshot>) -> Sto
 }
 
 async fn ask(service: &Service, request: RunAggregationQueryRequest) -> Result<Option<i64>, Status> {
-    let _request = service.request().await;
     let mut answer = service.client().run_aggregation_query(request).await?.into_inner();
     let mut count = None;
     while let Some(part) = answer.message().await? {

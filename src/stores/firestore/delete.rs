@@ -102,7 +102,12 @@ async fn send_all(service: &Arc<Service>, deletes: Vec<(usize, Bytes)>) -> Vec<(
         let some: Vec<_> = deletes.by_ref().take(service.pace.request()).collect();
         let service = service.clone();
         requests.push(async move {
-            let _request = service.request().await;
+            let _request = match service.request().await {
+                Ok(request) => request,
+                Err(error) => {
+                    return some.iter().map(|(place, _)| (*place, error.duplicate().into())).collect();
+                }
+            };
             let mut answers = Vec::with_capacity(some.len());
             let make = |at: usize| some.get(at).map(|(_, write)| write.clone()).ok_or_else(unanswered);
             let answer = |at: usize, status| {

@@ -74,7 +74,7 @@ fn kind_of(effect: Effect, status: &Status) -> StoreErrorKind {
         Effect::Reads | Effect::ReadsThePast => StoreErrorKind::Transient,
     };
     match status.code() {
-        Code::Unavailable if never_sent(status) => StoreErrorKind::Transient,
+        Code::Unavailable if never_sent(status) => StoreErrorKind::Unreachable,
         Code::Ok
         | Code::Unknown
         | Code::Cancelled

@@ -112,7 +112,7 @@ impl Service {
             ..RunQueryRequest::default()
         };
         let failed = |status| call_error("RunQuery", effect, &status);
-        let _request = self.request().await;
+        let _request = self.request().await?;
         let mut answer = self.run_query(request).await.map_err(failed)?;
         let mut moment = None;
         while let Some(part) = answer.message().await.map_err(failed)? {

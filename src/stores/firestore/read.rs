@@ -65,7 +65,7 @@ pub(super) async fn documents(
 /// Asks once more where the answer breaks off; what it gave already is not asked for again.
 async fn patiently(service: &Service, mut names: Vec<String>) -> StoreResult<Vec<Bytes>> {
     let mut documents = Vec::with_capacity(names.len());
-    let mut patience = Patience::new();
+    let mut patience = Patience::new(&service.waits);
     while !names.is_empty() {
         let before = names.len();
         let read = get(service, &mut names, &mut documents).await;
@@ -95,7 +95,7 @@ async fn get(service: &Service, names: &mut Vec<String>, documents: &mut Vec<Byt
         ..BatchGetDocumentsRequest::default()
     };
     let failed = |status| call_error("BatchGetDocuments", Effect::Reads, &status);
-    let _request = service.request().await;
+    let _request = service.request().await?;
     let mut answer = service.batch_get_documents(request).await.map_err(failed)?;
     let mut answered = HashSet::new();
     let read = loop {

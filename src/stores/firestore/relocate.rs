@@ -26,7 +26,10 @@ pub(super) async fn relocate(service: &Arc<Service>, old: &Lines, new: &Lines) -
 }
 
 async fn move_one(service: &Service, old: &[u8], new: &[u8]) -> Guarded {
-    let _request = service.request().await;
+    let _request = match service.request().await {
+        Ok(request) => request,
+        Err(error) => return error.into(),
+    };
     let mut tape = Tape::deep();
     let writes = delete_of(service, &mut tape, old)
         .and_then(|delete| Ok(vec![write_of(service, &mut tape, new)?, delete]));
@@ -34,9 +37,14 @@ async fn move_one(service: &Service, old: &[u8], new: &[u8]) -> Guarded {
         Ok(writes) => writes,
         Err(error) => return error.into(),
     };
-    service.pace.admit(writes.len()).await;
+    if let Err(error) = service.admit(writes.len()).await {
+        return error.into();
+    }
     match service.commit(writes).await {
-        Ok(_committed) => Guarded::Done,
+        Ok(_committed) => {
+            service.waits.progress();
+            Guarded::Done
+        }
         Err(status) => match status.code() {
             Code::AlreadyExists => Guarded::UniqueTaken("the document id".to_owned()),
             // Changed or gone since it was read.

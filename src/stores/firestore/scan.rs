@@ -84,7 +84,7 @@ async fn partitions(service: &Service, wanted: usize) -> StoreResult<Option<Vec<
     };
     let mut cuts = Vec::new();
     loop {
-        let _request = service.request().await;
+        let _request = service.request().await?;
         let answer = match service.client().partition_query(request.clone()).await {
             Ok(answer) => answer.into_inner(),
             Err(status) if status.code() == Code::Unimplemented => return Ok(None),

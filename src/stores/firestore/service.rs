@@ -24,7 +24,8 @@ use super::path::CollectionPath;
 use super::settings::Endpoint;
 use super::wire::{GetAnswer, QueryAnswer, Writes};
 use crate::stores::Rates;
-use crate::stores::{BatchLimits, Remark};
+use crate::stores::waits::Waits;
+use crate::stores::{BatchLimits, Remark, StoreResult};
 
 /// Requests in flight at one time, if nobody says.
 const REQUESTS: usize = 16;
@@ -47,6 +48,8 @@ pub(super) struct Service {
     pub identity: String,
     /// What an operator should know about the way there.
     pub remarks: Vec<Remark>,
+    /// What every wait for the service ends by.
+    pub waits: Waits,
     /// How fast documents are written.
     pub pace: Pace,
     /// What stands below the documents that were read.
@@ -69,6 +72,7 @@ impl Service {
         endpoint: &Endpoint,
         remarks: Vec<Remark>,
         rates: Rates,
+        waits: &Waits,
     ) -> Self {
         let requests = rates.concurrency.and_then(|it| usize::try_from(NonZeroU32::get(it)).ok());
         let pace = match endpoint {
@@ -91,6 +95,7 @@ impl Service {
             api,
             path,
             remarks,
+            waits: waits.clone(),
             pace,
             nested: Nested::default(),
             requests: Semaphore::new(requests.unwrap_or(REQUESTS).min(Semaphore::MAX_PERMITS)),
@@ -154,9 +159,16 @@ impl Service {
     }
 
     /// Waits until one more request may be in flight.
-    pub(super) async fn request(&self) -> Option<SemaphorePermit<'_>> {
+    ///
+    /// Errors: [`StoreErrorKind::Interrupted`](crate::stores::StoreErrorKind::Interrupted) once the run is asked to stop.
+    pub(super) async fn request(&self) -> StoreResult<Option<SemaphorePermit<'_>>> {
         // It is never closed, so there is always a permit.
-        self.requests.acquire().await.ok()
+        self.waits.until(async { self.requests.acquire().await.ok() }).await
+    }
+
+    /// Waits until so many documents may be written. Errors: as [`request`](Self::request).
+    pub(super) async fn admit(&self, documents: usize) -> StoreResult<()> {
+        self.waits.until(self.pace.admit(documents)).await
     }
 
     /// How much one call takes.

@@ -68,7 +68,10 @@ fn scattered(at: usize) -> u64 {
 
 /// Sends the documents of one request, and answers for each.
 async fn send_lines(service: &Service, lines: &Lines) -> Vec<Created> {
-    let _request = service.request().await;
+    let _request = match service.request().await {
+        Ok(request) => request,
+        Err(error) => return Created::all_failed(lines.len(), &error),
+    };
     let mut answers: Vec<Option<Created>> = lines.iter().map(|_| None).collect();
     let mut tape = Tape::deep();
     let make = |at| write_of(service, &mut tape, lines.get(at).unwrap_or_default());

@@ -97,13 +97,13 @@ impl MongoDbCollection {
                 (StoreErrorKind::Denied, format!("MongoDB refused the credentials for {location}"))
             }
             ErrorKind::ServerSelection { .. } => {
-                (StoreErrorKind::Transient, format!("No server of {location} can be reached"))
+                (StoreErrorKind::Unreachable, format!("No server of {location} can be reached"))
             }
             ErrorKind::Io(_) | ErrorKind::ConnectionPoolCleared { .. } => {
                 (lost, format!("The connection to {location} broke"))
             }
             ErrorKind::DnsResolve { .. } => {
-                (StoreErrorKind::Transient, format!("The host of {location} is not known"))
+                (StoreErrorKind::Unreachable, format!("The host of {location} is not known"))
             }
             ErrorKind::IncompatibleServer { .. } => {
                 (StoreErrorKind::Permanent, format!("The server of {location} is of a version too old"))

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use rekey::document::StoreKind;
+use rekey::signal::StopSignal;
 use rekey::stores::address::EmbeddedAddress;
 use rekey::stores::embedded::{Access, EmbeddedCollection};
 use rekey::stores::{Collection, CollectionSpec, CollectionWriter as _};
@@ -86,7 +87,8 @@ mod faulty {
     use std::time::Duration;
 
     use rekey::stores::faults::{Call, Fault, Faults};
-    use rekey::stores::retry::{Retry, RetryPolicy};
+    use rekey::stores::retry::Retry;
+    use rekey::stores::waits::{RetryPolicy, Waits};
 
     use super::*;
 
@@ -103,7 +105,7 @@ mod faulty {
             .every(Call::Page, 4, Fault::LostAnswer)
             .every(Call::Page, 3, Fault::Partial);
         let policy = RetryPolicy { first_delay: Duration::from_micros(10), ..RetryPolicy::default() };
-        Box::new(Retry::new(Box::new(faults) as Box<dyn Collection>, policy))
+        Box::new(Retry::new(Box::new(faults) as Box<dyn Collection>, Waits::new(&StopSignal::new(), policy)))
     }
 
     #[async_trait]

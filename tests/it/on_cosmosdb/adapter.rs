@@ -5,7 +5,8 @@ use azure_core::credentials::Secret;
 use rekey::document::StoreKind;
 use rekey::stores::Rates;
 use rekey::stores::cosmosdb::{CosmosDbCollection, Credentials};
-use rekey::stores::retry::{Retry, RetryPolicy};
+use rekey::stores::retry::Retry;
+use rekey::stores::waits::Waits;
 use rekey::stores::{Collection, CollectionSpec, CollectionWriter as _};
 
 use super::server::{address, fresh_name, key, parsed};
@@ -17,7 +18,7 @@ struct Account;
 pub async fn collection() -> CosmosDbCollection {
     let (address, credentials) = (parsed(&address(&fresh_name("d"))), Credentials::Key(Secret::from(key())));
     let name = fresh_name("suite");
-    CosmosDbCollection::open_with(&address, &credentials, &name, Rates::default())
+    CosmosDbCollection::open_with(&address, &credentials, &name, Rates::default(), &Waits::default())
         .await
         .expect("a connection")
 }
@@ -31,7 +32,7 @@ impl Factory for Account {
     async fn fresh(&self, spec: &CollectionSpec) -> Box<dyn Collection> {
         let collection = collection().await;
         collection.create_collection(spec).await.expect("made");
-        Box::new(Retry::new(Box::new(collection) as Box<dyn Collection>, RetryPolicy::default()))
+        Box::new(Retry::new(Box::new(collection) as Box<dyn Collection>, Waits::default()))
     }
 
     async fn missing(&self) -> Box<dyn Collection> {

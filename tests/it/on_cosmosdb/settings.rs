@@ -10,6 +10,7 @@ use azure_core::time::{Duration as Span, OffsetDateTime};
 use rekey::document::StoreKind;
 use rekey::stores::Rates;
 use rekey::stores::cosmosdb::{CosmosDbCollection, Credentials};
+use rekey::stores::waits::Waits;
 use rekey::stores::{CollectionReader as _, CollectionWriter as _, Created, StoreErrorKind};
 
 use super::server::{Place, address, endpoint, fresh_name, key, parsed, wait};
@@ -91,7 +92,9 @@ fn an_identity_reads_and_writes_items_and_is_told_that_a_new_container_takes_the
         let address = parsed(&address(&place.database));
         async move {
             let identity = Credentials::Identity(Arc::new(Identity));
-            CosmosDbCollection::open_with(&address, &identity, &name, Rates::default()).await.unwrap()
+            CosmosDbCollection::open_with(&address, &identity, &name, Rates::default(), &Waits::default())
+                .await
+                .unwrap()
         }
     };
     wait(async {

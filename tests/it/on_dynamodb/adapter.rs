@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use rekey::document::StoreKind;
 use rekey::stores::Rates;
 use rekey::stores::dynamodb::DynamoDbCollection;
-use rekey::stores::retry::{Retry, RetryPolicy};
+use rekey::stores::retry::Retry;
+use rekey::stores::waits::Waits;
 use rekey::stores::{Collection, CollectionSpec, CollectionWriter as _};
 
 use super::server::{Server, fresh_name};
@@ -12,7 +13,13 @@ use crate::conformance::{Factory, suite};
 
 impl Server {
     fn collection(self) -> DynamoDbCollection {
-        DynamoDbCollection::new(self.client(), &fresh_name("suite"), &self.endpoint(), Rates::default())
+        DynamoDbCollection::new(
+            self.client(),
+            &fresh_name("suite"),
+            &self.endpoint(),
+            Rates::default(),
+            &Waits::default(),
+        )
     }
 }
 
@@ -25,7 +32,7 @@ impl Factory for Server {
     async fn fresh(&self, spec: &CollectionSpec) -> Box<dyn Collection> {
         let collection = self.collection();
         collection.create_collection(spec).await.expect("made");
-        Box::new(Retry::new(Box::new(collection) as Box<dyn Collection>, RetryPolicy::default()))
+        Box::new(Retry::new(Box::new(collection) as Box<dyn Collection>, Waits::default()))
     }
 
     async fn missing(&self) -> Box<dyn Collection> {

@@ -35,6 +35,7 @@ struct Shared {
     requests: AtomicUsize,
     writes: AtomicUsize,
     refuses_writes: AtomicBool,
+    refuses_reads: AtomicBool,
     tally: Mutex<Tally>,
 }
 
@@ -63,6 +64,7 @@ impl Proxy {
             requests: AtomicUsize::new(0),
             writes: AtomicUsize::new(0),
             refuses_writes: AtomicBool::new(false),
+            refuses_reads: AtomicBool::new(false),
             tally: Mutex::default(),
         });
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -83,6 +85,11 @@ impl Proxy {
     /// Turns every write down from now on, or no longer.
     pub fn refuse_writes(&self, refuse: bool) {
         self.shared.refuses_writes.store(refuse, Ordering::SeqCst);
+    }
+
+    /// Turns every read of items down from now on, or no longer.
+    pub fn refuse_reads(&self, refuse: bool) {
+        self.shared.refuses_reads.store(refuse, Ordering::SeqCst);
     }
 
     pub fn tally(&self) -> std::sync::MutexGuard<'_, Tally> {
@@ -109,7 +116,9 @@ impl Shared {
             let mut request = Message::read(&mut from_client)?;
             let operation = request.operation();
             let is_write = matches!(&*operation, "PutItem" | "DeleteItem" | "BatchWriteItem");
+            let is_read = matches!(&*operation, "Scan" | "Query" | "GetItem" | "BatchGetItem");
             if is_write && self.refuses_writes.load(Ordering::SeqCst)
+                || is_read && self.refuses_reads.load(Ordering::SeqCst)
                 || is_due(self.plan.throttle_every, next(&self.requests))
             {
                 self.tally.lock().unwrap().throttled += 1;

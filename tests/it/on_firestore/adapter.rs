@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use rekey::document::StoreKind;
 use rekey::stores::Rates;
 use rekey::stores::firestore::{Endpoint, FirestoreCollection};
-use rekey::stores::retry::{Retry, RetryPolicy};
+use rekey::stores::retry::Retry;
+use rekey::stores::waits::Waits;
 use rekey::stores::{Collection, CollectionSpec};
 
 use super::server::{emulator, fresh_project};
@@ -17,7 +18,11 @@ impl Emulator {
     async fn collection(&self) -> Box<dyn Collection> {
         let endpoint = Endpoint::Emulator(format!("http://{}", emulator()));
         let place = (&*fresh_project(), "(default)");
-        Box::new(FirestoreCollection::open_at(&endpoint, place, self.0, Rates::default()).await.unwrap())
+        Box::new(
+            FirestoreCollection::open_at(&endpoint, place, self.0, Rates::default(), &Waits::default())
+                .await
+                .unwrap(),
+        )
     }
 }
 
@@ -30,7 +35,7 @@ impl Factory for Emulator {
     async fn fresh(&self, spec: &CollectionSpec) -> Box<dyn Collection> {
         let collection = self.collection().await;
         collection.create_collection(spec).await.unwrap();
-        Box::new(Retry::new(collection, RetryPolicy::default()))
+        Box::new(Retry::new(collection, Waits::default()))
     }
 
     async fn missing(&self) -> Box<dyn Collection> {

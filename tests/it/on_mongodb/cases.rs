@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use mongodb::bson::{RawDocumentBuf, doc};
 use rekey::document::bson::{Elements, with_text, write_line};
+use rekey::signal::StopSignal;
 
 use super::server::{Place, Server, wait};
 
@@ -370,7 +371,7 @@ fn ids_of_every_type_are_read_once_each_in_any_number_of_parts() {
         assert_eq!(answer.get_i32("n").unwrap(), i32::try_from(ids.len()).unwrap(), "{answer}");
         let address = StoreAddress::parse(&place.address()).unwrap();
         let store = StoreOptions { address, collection: "ids".to_owned(), rates: Rates::default() };
-        let reader = connect::open_reader(&store).await.unwrap();
+        let reader = connect::open_reader(&store, &StopSignal::new()).await.unwrap();
         let snapshot = reader.snapshot().await.unwrap();
         for parts in [1, 2, 7, 40] {
             for limit in [1, 13, 1000] {

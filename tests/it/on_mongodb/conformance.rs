@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use rekey::document::StoreKind;
+use rekey::signal::StopSignal;
 use rekey::stores::Rates;
 use rekey::stores::connect::{self, StoreOptions};
 use rekey::stores::{Collection, CollectionSpec, StoreAddress};
@@ -32,7 +33,7 @@ impl Factory for Genuine {
     async fn missing(&self) -> Box<dyn Collection> {
         let address = StoreAddress::parse(&self.0.address()).expect("an address");
         let store = StoreOptions { address, collection: unlike_any(), rates: Rates::default() };
-        connect::open(&store, false).await.expect("opened")
+        connect::open(&store, false, &StopSignal::new()).await.expect("opened")
     }
 }
 

@@ -4,6 +4,7 @@
 //! Only the live target knows these rules: the unique keys of a Cosmos DB container, and the first version of
 //! its partition key hash, which reads no more than the beginning of a key.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use sha2::{Digest as _, Sha256};
@@ -46,6 +47,8 @@ struct ShortHash {
     field: String,
     /// Beginning → whole key.
     seen: HashMap<Values, Values>,
+    /// The same of stored documents.
+    stored: HashMap<Values, Values>,
 }
 
 impl Clashes {
@@ -64,7 +67,7 @@ impl Clashes {
         };
         let hash = match &target.key_fields[..] {
             [field] if target.hash_version == Some(1) => {
-                Some(ShortHash { field: partition(field), seen: HashMap::new() })
+                Some(ShortHash { field: partition(field), seen: HashMap::new(), stored: HashMap::new() })
             }
             _ => None,
         };
@@ -75,7 +78,7 @@ impl Clashes {
 
     /// Whether it matters what the target holds already.
     pub fn concern_stored_documents(&self) -> bool {
-        !self.unique.is_empty()
+        !self.unique.is_empty() || self.hash.is_some()
     }
 
     /// Takes a document that the target holds, which a tape has read.
@@ -83,6 +86,11 @@ impl Clashes {
         let key = self.key_of(tape, line);
         for unique in &mut self.unique {
             let _ = unique.stored.insert(unique.values(tape, line), key);
+        }
+        if let Some(hash) = &mut self.hash
+            && let Some((_, beginning, whole)) = hash.read(tape, line)
+        {
+            let _ = hash.stored.entry(beginning).or_insert(whole);
         }
     }
 
@@ -126,17 +134,24 @@ impl UniqueKey {
 
 impl ShortHash {
     fn take(&mut self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
-        let Some(key) = text_field(StoreKind::CosmosDb, tape, line, &self.field) else { return Ok(()) };
-        let Some(beginning) = key.as_bytes().get(..HASHED) else { return Ok(()) };
-        let whole = digest(key.as_bytes());
-        let known = *self.seen.entry(digest(beginning)).or_insert(whole);
-        if known == whole {
-            return Ok(());
-        }
+        let Some((key, beginning, whole)) = self.read(tape, line) else { return Ok(()) };
+        let whose = match self.stored.get(&beginning) {
+            Some(stored) if *stored != whole => "that of a stored document",
+            _ if *self.seen.entry(beginning).or_insert(whole) != whole => "another one",
+            _ => return Ok(()),
+        };
         let detail = format!(
-            "The partition key {key:?} begins with the same {HASHED} bytes as another one, and the target's hash (version 1) reads no further."
+            "The partition key {key:?} begins with the same {HASHED} bytes as {whose}, and the target's hash (version 1) reads no further."
         );
         Err(Refusal::new(Reason::TargetRule, detail))
+    }
+
+    /// The partition key of a document, what the hash reads of it and all of it; `None` of one that it reads whole.
+    fn read<'a>(&self, tape: &Tape, line: &'a [u8]) -> Option<(Cow<'a, str>, Values, Values)> {
+        let key = text_field(StoreKind::CosmosDb, tape, line, &self.field)?;
+        let beginning = digest(key.as_bytes().get(..HASHED)?);
+        let whole = digest(key.as_bytes());
+        Some((key, beginning, whole))
     }
 }
 
@@ -196,6 +211,20 @@ mod tests {
     }
 
     #[test]
+    fn a_stored_long_key_is_in_the_way_of_every_other_one_with_its_beginning() {
+        let item = |end: &str| format!(r#"{{"id":"{end}","s":"{}{end}"}}"#, "k".repeat(101));
+        let (mut clashes, mut tape) = (Clashes::of(&target(1, &[])), Tape::new());
+        assert!(clashes.concern_stored_documents());
+        let stored = item("a");
+        tape.read(stored.as_bytes()).unwrap();
+        clashes.take_stored(&tape, stored.as_bytes());
+        for (line, fits) in [(item("b"), false), (item("a"), true), (item("b"), false)] {
+            tape.read(line.as_bytes()).unwrap();
+            assert_eq!(clashes.take(&tape, line.as_bytes()).is_ok(), fits, "{line}");
+        }
+    }
+
+    #[test]
     fn a_unique_key_holds_within_one_partition() {
         let item = |s: &str, a: &str| format!(r#"{{"s":"{s}","a":{a},"b":"x"}}"#);
         let lines = [item("1", "1"), item("1", "2"), item("2", "1"), item("1", "1.0"), item("1", "null")];
@@ -207,7 +236,7 @@ mod tests {
         let item = |id: &str, a: u32| format!(r#"{{"id":"{id}","s":"1","a":{a}}}"#);
         let (mut clashes, mut tape) = (Clashes::of(&target(2, &["a"])), Tape::new());
         assert!(
-            clashes.concern_stored_documents() && !Clashes::of(&target(1, &[])).concern_stored_documents()
+            clashes.concern_stored_documents() && !Clashes::of(&target(2, &[])).concern_stored_documents()
         );
         let stored = item("x", 1);
         tape.read(stored.as_bytes()).unwrap();

@@ -9,22 +9,22 @@ use crate::stores::clashes::Clashes;
 use crate::ui::{ProgressTask, Ui};
 use crate::{Error, Result};
 
-/// Learns what the target would not keep apart. Where it has unique keys and holds documents, all of these are read:
-/// asked one by one, a large archive would wait for as many answers as it has documents.
+/// Learns what the target would not keep apart. Where it has a rule over several documents (unique keys, the old hash) and
+/// holds some, all of these are read: asked one by one, a large archive would wait for as many answers as it has documents.
 pub(super) async fn clashes(job: &Job, found: &Found, ui: &Ui, stop: &StopSignal) -> Result<Clashes> {
     let Found::There(target) = found else { return Ok(Clashes::default()) };
     let clashes = Clashes::of(&target.description);
     if target.was_empty || !clashes.concern_stored_documents() {
         return Ok(clashes);
     }
-    let task = ui.progress().start("reading unique keys", target.description.documents);
+    let task = ui.progress().start("reading what is stored", target.description.documents);
     let consumer = Stored { clashes, tape: Tape::new(), task };
     let stopped = || stop.check("Interrupted; nothing was written. Run the same command again.");
     let concurrency = reader_concurrency(&job.to.rates);
     Ok(scan(&*target.collection, None, concurrency, consumer, stopped).await?.clashes)
 }
 
-/// What is stored, as far as unique keys are concerned.
+/// What is stored, as far as rules over several documents are concerned.
 struct Stored {
     clashes: Clashes,
     tape: Tape,

@@ -101,6 +101,18 @@ fn an_old_hash_keeps_long_keys_apart_by_their_first_101_bytes() {
     assert_eq!(refused["reasons"], json!({ "target-rule": 1 }), "{refused}");
     assert!(refused["findings"][0]["message"].as_str().unwrap().contains("101 bytes"), "{refused}");
     assert_eq!(place.items(old).len(), 2, "nothing was written");
+    // One after the other is no better: the first is stored when the second comes.
+    let _ = rekey(scene, &together[..1], "acme", 0);
+    assert_eq!(scene.done(&import(old))["written"], 1);
+    assert_eq!(scene.done(&import(old))["identical"], 1, "no document stands in its own way");
+    let _ = rekey(scene, &together[1..], "acme", 0);
+    for more in [&["--dry-run"][..], &[]] {
+        let refused = scene.result(&[&import(old)[..], more].concat()).ended(5);
+        assert_eq!(refused["reasons"], json!({ "target-rule": 1 }), "{refused}");
+        assert!(refused["findings"][0]["message"].as_str().unwrap().contains("stored"), "{refused}");
+    }
+    assert_eq!(place.items(old).len(), 3, "nothing was written");
+    let _ = rekey(scene, &together, "acme", 0);
     assert_eq!(scene.done(&import(&names[1]))["written"], 2, "the new hash reads whole keys");
 }
 

@@ -6,7 +6,7 @@ use super::legacy_blocks::SORT_BUDGET;
 use super::manifest::{TOOL, count_notices, file_name, layout_account};
 use super::source::find_layout;
 use super::state_folder;
-use super::store::{describe, reader_concurrency, same_key, shown_key, tell_what_was_seen};
+use super::store::{describe, reader_concurrency, refuse_other_key, tell_what_was_seen};
 use crate::archive::{ArchiveWriter, Companions, FORMAT, Manifest, Staged, now};
 use crate::check::Reason;
 use crate::document::json::Tape;
@@ -28,7 +28,7 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let reader = connect::open_reader(&options.from, stop).await?;
     let layout = find_layout(&options.layout, Some(options.from.address.kind()), None)?;
     let before = describe(reader.as_ref(), "source", ui).await?;
-    refuse_other_key_schema(&before, &layout)?;
+    refuse_other_key(&before, &layout, "nothing was written")?;
     let file = options.out.file().or(options.manifest.as_deref());
     let folder = state_folder(options.state_dir.as_deref(), file)?;
     // Opened before the long work, so that a path that cannot be written fails in the first second.
@@ -228,21 +228,6 @@ async fn refuse_changed_collection(
         .hint("Stop whoever writes to the collection, then export again.")),
         _ => Ok(()),
     }
-}
-
-fn refuse_other_key_schema(source: &Description, layout: &Layout) -> Result<()> {
-    let wanted = layout.collection_spec().key_fields;
-    if wanted.is_empty() || source.key_fields.is_empty() || same_key(&wanted, &source.key_fields) {
-        return Ok(());
-    }
-    Err(Error::usage(format!(
-        "{} has the key {}, the layout {} expects {}; nothing was written",
-        source.location,
-        shown_key(&source.key_fields),
-        layout.name,
-        shown_key(&wanted)
-    ))
-    .hint("Choose the layout of this collection, or set its parameters with --set."))
 }
 
 fn empty_source(source: &Description, allow_empty: bool, ui: &Ui) -> Result<()> {

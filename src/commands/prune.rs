@@ -14,7 +14,7 @@ mod result;
 use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
-use super::store::{describe, reader_concurrency, tell_what_was_seen};
+use super::store::{describe, reader_concurrency, refuse_other_key, tell_what_was_seen};
 use super::{OpenedArchive, companion, open_archive, state_folder};
 use crate::archive::ArchiveInput;
 use crate::key::Escaping;
@@ -47,6 +47,7 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
         (None, None) => return Err(Error::bug("No collection was opened")),
     };
     let description = describe(read_from, "source", ui).await?;
+    refuse_other_key(&description, &archives.layout, "nothing was deleted")?;
     let stopped = || stop.check("Interrupted; nothing more is deleted. Run the same command again to go on.");
 
     let expiry = |store: &Description| Expiry::of(store, archives.layout.document.expires.as_deref());
@@ -55,7 +56,9 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
     tell_what_was_seen(read_from, "source", ui);
     if let Some(twins) = &options.twins {
         let reader = connect::open_reader(twins, stop).await?;
-        expiries[1] = expiry(&describe(reader.as_ref(), "twins", ui).await?);
+        let described = describe(reader.as_ref(), "twins", ui).await?;
+        refuse_other_key(&described, &archives.layout, "nothing was deleted")?;
+        expiries[1] = expiry(&described);
         found.rekeyed = read(reader.as_ref(), twins, &archives, ui, &stopped).await?.rekeyed;
     }
     let mut findings = Findings::new(findings_path(&options).filter(|_| !options.dry_run));

@@ -1,5 +1,6 @@
 use std::num::NonZeroU32;
 
+use crate::layout::Layout;
 use crate::options::Rates;
 use crate::report::NoticeCode;
 use crate::stores::{CollectionReader, Description, KeyField, Remark, StoreErrorKind, lookup};
@@ -53,8 +54,26 @@ pub(super) fn reader_concurrency(rates: &Rates) -> usize {
     rates.concurrency.map_or(READERS, |number| usize::try_from(NonZeroU32::get(number)).unwrap_or(READERS))
 }
 
+/// What is wrong with a collection whose key is not the layout's, for a person; the key is the order of its paths, too.
+pub(super) fn other_key(collection: &Description, layout: &Layout) -> Option<String> {
+    let wanted = layout.collection_spec().key_fields;
+    if wanted.is_empty() || collection.key_fields.is_empty() || same_key(&wanted, &collection.key_fields) {
+        return None;
+    }
+    let (has, needs) = (shown_key(&collection.key_fields), shown_key(&wanted));
+    Some(format!("{} has the key {has}, the layout {} needs {needs}", collection.location, layout.name))
+}
+
+/// Refuses to read a collection by a layout whose key is another one.
+pub(super) fn refuse_other_key(collection: &Description, layout: &Layout, end: &str) -> Result<()> {
+    other_key(collection, layout).map_or(Ok(()), |what| {
+        Err(Error::usage(format!("{what}; {end}"))
+            .hint("Choose the layout of this collection, or set its parameters with --set."))
+    })
+}
+
 /// Whether two keys have the same fields in the same order, of the same types where both say them.
-pub(super) fn same_key(a: &[KeyField], b: &[KeyField]) -> bool {
+fn same_key(a: &[KeyField], b: &[KeyField]) -> bool {
     let same = |(a, b): (&KeyField, &KeyField)| {
         let typed = a.kind.as_ref().zip(b.kind.as_ref());
         path_free(&a.name) == path_free(&b.name) && typed.is_none_or(|(a, b)| a == b)
@@ -63,7 +82,7 @@ pub(super) fn same_key(a: &[KeyField], b: &[KeyField]) -> bool {
 }
 
 /// The fields of a key as a message names them: `pk (S), sk (N)`.
-pub(super) fn shown_key(fields: &[KeyField]) -> String {
+fn shown_key(fields: &[KeyField]) -> String {
     let shown = |field: &KeyField| match &field.kind {
         Some(kind) => format!("{} ({kind})", field.name),
         None => field.name.clone(),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
-use super::store::{describe, notice_expired, reader_concurrency};
+use super::store::{describe, notice_expired, reader_concurrency, refuse_other_key};
 use super::{companion, counter, state_folder};
 use crate::key::Escaping;
 use crate::options::{ProbeStreams, VerifyOptions, is_dash};
@@ -35,6 +35,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     let mut expectation = tokio::task::block_in_place(|| Expectation::open(&options, &folder, stop))?;
     expectation.refuse_unknown_tenants(&options.only_tenants)?;
     let description = describe(reader.as_ref(), "store", ui).await?;
+    refuse_other_key(&description, &expectation.layout, "nothing was compared")?;
     let mut findings = Findings::new(findings_path(&options));
     let stopped = || stop.check("Interrupted; nothing was changed. Run the same command again.");
 

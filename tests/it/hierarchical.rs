@@ -96,3 +96,23 @@ fn every_finding_shows_the_whole_key() {
     assert_eq!(pruned["reasons"], json!({ "not-moved": 4, "twin-different": 1 }), "{pruned}");
     assert!(named(&pruned).contains(&("kept", "c-0 / api / 2026-01 / reading")), "{pruned}");
 }
+
+/// With the components in another order every key would be another one.
+#[test]
+fn a_container_with_another_order_of_paths_is_refused_by_whoever_reads_it() {
+    let scene = moved();
+    scene.write("seed.ndjson", items().join("\n") + "\n");
+    let to = scene.address("swapped.db");
+    let swapped = ["--set", "middle=/timeBucket", "--set", "narrowest=/meterSlug", "--create-target"];
+    let restore = ["restore", "seed.ndjson", "--layout", LAYOUT, "--expect-documents", "8", "--to", &to];
+    let _ = scene.done(&[&restore[..], &["--collection", "shop"], &swapped].concat());
+    let verify = ["verify", "acme.ndjson", "--against", &to];
+    let prune = ["prune", "legacy.ndjson", "--rekeyed", "acme.ndjson", "--from", &to];
+    for arguments in [&verify[..], &prune] {
+        let refused = scene.run(&[arguments, &["--collection", "shop"]].concat());
+        refused.ended_with(2);
+        for said in ["customerId, timeBucket, meterSlug", "customerId, meterSlug, timeBucket"] {
+            assert!(refused.stderr.contains(said), "{}", refused.stderr);
+        }
+    }
+}

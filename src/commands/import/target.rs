@@ -1,5 +1,5 @@
 use super::{Job, Plan, What};
-use crate::commands::store::{describe, notice_time_to_live, same_key, shown_key};
+use crate::commands::store::{describe, notice_time_to_live, other_key};
 use crate::document::StoreKind;
 use crate::layout::Layout;
 use crate::report::{Finding, FindingCode, NoticeCode};
@@ -164,18 +164,10 @@ fn check_description(job: &Job, plan: &Plan, description: &Description, ui: &Ui)
 }
 
 fn refuse_other_key_schema(target: &Description, layout: &Layout) -> Result<()> {
-    let wanted = layout.collection_spec().key_fields;
-    if wanted.is_empty() || target.key_fields.is_empty() || same_key(&wanted, &target.key_fields) {
-        return Ok(());
-    }
-    Err(Error::refused(format!(
-        "The target {} has the key {}, the layout {} needs {}; nothing was written",
-        target.location,
-        shown_key(&target.key_fields),
-        layout.name,
-        shown_key(&wanted)
-    ))
-    .hint("Choose another target, or set the layout's parameters with --set."))
+    other_key(target, layout).map_or(Ok(()), |what| {
+        Err(Error::refused(format!("The target {what}; nothing was written"))
+            .hint("Choose another target, or set the layout's parameters with --set."))
+    })
 }
 
 /// A capped collection forgets documents as others come.

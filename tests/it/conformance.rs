@@ -38,6 +38,7 @@ macro_rules! suite {
                 create::documents_beyond_the_stores_limits_are_refused,
                 create::a_key_in_another_spelling_is_the_same_key,
                 create::a_unique_index_is_kept,
+                create::a_unique_index_takes_a_missing_field_for_null,
                 create::what_the_store_sets_is_not_taken_from_a_line,
                 create::existing_documents_are_identical_or_in_conflict,
                 create::a_full_batch_is_written,

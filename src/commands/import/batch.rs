@@ -87,6 +87,8 @@ struct WriteReader<'a> {
     expiry: Expiry,
     document: Examined<'a>,
     scratch: Scratch,
+    /// The next line's in the archive, from 0.
+    position: u64,
 }
 
 impl<'a> WriteReader<'a> {
@@ -101,6 +103,7 @@ impl<'a> WriteReader<'a> {
             expiry,
             document: Examined::new(plan, target),
             scratch: Scratch::default(),
+            position: 0,
         }
     }
 
@@ -114,11 +117,19 @@ impl<'a> WriteReader<'a> {
             }),
             None => None,
         };
-        batch.map_or(Ok(()), |batch| self.take_line(batch, line, row))
+        let position = self.position;
+        self.position += 1;
+        batch.map_or(Ok(()), |batch| self.take_line(batch, line, position, row))
     }
 
-    fn take_line(&mut self, batch: &mut Writes, line: Line<'_>, old: Option<OldKey>) -> Result<()> {
-        if self.checked.sets_aside(&mut self.document, line.bytes).is_some() {
+    fn take_line(
+        &mut self,
+        batch: &mut Writes,
+        line: Line<'_>,
+        position: u64,
+        old: Option<OldKey>,
+    ) -> Result<()> {
+        if self.checked.sets_aside(&mut self.document, line.bytes, position).is_some() {
             batch.set_aside += 1;
             return Ok(());
         }

@@ -28,6 +28,9 @@ pub(super) struct Checked {
     pub repeats_keys: bool,
     /// The highest number of the global sequence that a document holds.
     pub highest: Option<i64>,
+    /// Those that the target would not keep apart from others, by their position in the archive from 0: looked at by
+    /// itself each is right.
+    clashing: BTreeMap<u64, Refusal>,
     /// Their streams, which are set aside whole.
     refused_streams: BTreeSet<StreamId>,
     /// Streams that those may be missing from of which nobody can tell the stream.
@@ -55,10 +58,15 @@ pub(super) fn check(
     while reader.fill(&mut chunk)? {
         stop.check("Interrupted; nothing was written. Run the same command again.")?;
         for line in chunk.lines() {
+            let position = checked.documents;
             checked.documents += 1;
             let is_last_line = chunk.last_line_unterminated() && Some(line) == chunk.line(chunk.len() - 1);
             let examined = document.examine(line.bytes);
-            match examined.and_then(|()| clashes.take(&document.tape, line.bytes)) {
+            let kept_apart = examined.and_then(|()| {
+                let taken = clashes.take(&document.tape, line.bytes);
+                taken.inspect_err(|clash| drop(checked.clashing.insert(position, clash.clone())))
+            });
+            match kept_apart {
                 Ok(()) => {
                     let Examined { tape, inspector, .. } = &document;
                     notable.look(plan.layout.store, tape, line.bytes);
@@ -172,12 +180,17 @@ impl<'a> Examined<'a> {
 
 impl Checked {
     /// Why a line is set aside: it is refused, its stream is, or nobody can say that it is not.
-    pub fn sets_aside(&self, document: &mut Examined<'_>, line: &[u8]) -> Option<Refusal> {
+    ///
+    /// `position` is the line's in the archive, from 0.
+    pub fn sets_aside(&self, document: &mut Examined<'_>, line: &[u8], position: u64) -> Option<Refusal> {
         if self.refused == 0 {
             return None;
         }
         if let Err(refusal) = document.examine(line) {
             return Some(refusal);
+        }
+        if let Some(clash) = self.clashing.get(&position) {
+            return Some(clash.clone());
         }
         if self.refused_streams.contains(&stream_id(document.stream())) {
             return Some(stream_refused());

@@ -25,9 +25,10 @@ pub(super) fn write(
     let mut entry = Vec::new();
     let mut reader = plan.input.line_reader();
     let mut chunk = Chunk::new();
+    let mut positions = 0..;
     while reader.fill(&mut chunk)? {
-        for line in chunk.lines() {
-            let Some(refusal) = checked.sets_aside(&mut document, line.bytes) else { continue };
+        for (line, position) in chunk.lines().zip(&mut positions) {
+            let Some(refusal) = checked.sets_aside(&mut document, line.bytes, position) else { continue };
             let refused = document.refused(line.bytes, line.number, refusal);
             entry.clear();
             write_entry(&refused, Some(line.bytes), &mut entry)?;

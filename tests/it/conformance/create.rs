@@ -128,6 +128,34 @@ pub async fn a_unique_index_is_kept(factory: &dyn Factory) {
     ));
 }
 
+/// A field that is not there counts as null in a unique key of Cosmos DB, and in a unique index of MongoDB.
+pub async fn a_unique_index_takes_a_missing_field_for_null(factory: &dyn Factory) {
+    let kind = factory.kind();
+    let mut spec = spec(kind);
+    let (missing, null, other) = match kind {
+        StoreKind::MongoDb => (
+            r#"{"_id":"1","streamId":"A","aggregateType":"x","reference":"x"}"#,
+            r#"{"_id":"2","streamId":"A","aggregateType":"x","reference":null,"version":null}"#,
+            r#"{"_id":"3","streamId":"A","aggregateType":"x","version":{"$numberInt":"1"}}"#,
+        ),
+        StoreKind::CosmosDb => {
+            spec.indexes.push(unique_index("/version", &["version"]));
+            (
+                r#"{"id":"1","streamId":"A"}"#,
+                r#"{"id":"2","streamId":"A","version":null}"#,
+                r#"{"id":"3","streamId":"A","version":1}"#,
+            )
+        }
+        StoreKind::DynamoDb | StoreKind::Firestore => return,
+    };
+    let collection = factory.fresh(&spec).await;
+    let [missing, null, other] = [missing, null, other].map(|line| line.as_bytes().to_vec());
+    assert!(matches!(collection.create(&lines([&missing])).await[..], [Created::Written]));
+    let created = collection.create(&lines([&null])).await;
+    assert!(matches!(created[..], [Created::UniqueTaken(_) | Created::Exists(None)]), "{created:?}");
+    assert!(matches!(collection.create(&lines([&other])).await[..], [Created::Written]));
+}
+
 pub async fn what_the_store_sets_is_not_taken_from_a_line(factory: &dyn Factory) {
     let kind = factory.kind();
     let line = String::from_utf8(event(kind, "Order:A-1", 0)).expect("UTF-8");

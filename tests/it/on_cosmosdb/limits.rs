@@ -132,6 +132,14 @@ fn unique_keys_are_kept_before_any_write_and_against_what_is_stored() {
     assert_eq!(refused["reasons"], json!({ "target-rule": 1 }), "{refused}");
     assert!(place.items(&name).is_empty(), "nothing was written");
 
+    // Its stream is set aside whole, each document under its own reason.
+    let aside = scene.result(&[&import[..], &["--on-refused", "set-aside"]].concat()).ended(3);
+    assert_eq!((&aside["set_aside"], &aside["written"]), (&json!(2), &json!(0)), "{aside}");
+    let set_aside = scene.lines("rekeyed.ndjson.import.refused.ndjson");
+    let reason = |line: &String| serde_json::from_str::<Value>(line).unwrap()["reason"].clone();
+    let reasons: Vec<Value> = set_aside.iter().map(reason).collect();
+    assert_eq!(reasons, ["stream-refused", "target-rule"]);
+
     let _ = rekey(scene, &[event(0, 1), event(1, 2)], "acme", 0);
     assert_eq!(scene.done(&import)["written"], 2);
     assert_eq!(scene.done(&import)["identical"], 2, "no document stands in its own way");

@@ -135,13 +135,13 @@ impl UniqueKey {
 impl ShortHash {
     fn take(&mut self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
         let Some((key, beginning, whole)) = self.read(tape, line) else { return Ok(()) };
-        let whose = match self.stored.get(&beginning) {
+        let other = match self.stored.get(&beginning) {
             Some(stored) if *stored != whole => "that of a stored document",
             _ if *self.seen.entry(beginning).or_insert(whole) != whole => "another one",
             _ => return Ok(()),
         };
         let detail = format!(
-            "The partition key {key:?} begins with the same {HASHED} bytes as {whose}, and the target's hash (version 1) reads no further."
+            "The partition key {key:?} begins with the same {HASHED} bytes as {other}, and the target's hash (version 1) reads no further."
         );
         Err(Refusal::new(Reason::TargetRule, detail))
     }

@@ -30,7 +30,7 @@ impl<'w> Patience<'w> {
 
     /// Notes that the service did something.
     pub fn progress(&mut self) {
-        self.waits.progress();
+        self.waits.answered();
         *self = Self::new(self.waits);
     }
 

@@ -36,23 +36,25 @@ impl<C: ?Sized> Retry<C> {
 
     /// Asks until there is an answer, it fails for good or makes no progress for too long.
     async fn ask<T, F: Future<Output = StoreResult<T>>>(&self, attempt: impl Fn() -> F) -> StoreResult<T> {
-        self.call(|| async { self.waits.until(attempt()).await.flatten() }).await
+        let _call = self.waits.begin_read();
+        let answer = self.call(|| async { self.waits.until(attempt()).await.flatten() }).await?;
+        self.waits.answered();
+        Ok(answer)
     }
 
     /// As [`ask`](Self::ask), for a call that changes something.
     async fn change<T, F: Future<Output = StoreResult<T>>>(&self, attempt: impl Fn() -> F) -> StoreResult<T> {
-        self.call(|| async { self.waits.finish(attempt()).await.flatten() }).await
+        let _call = self.waits.begin_write();
+        let answer = self.call(|| async { self.waits.finish(attempt()).await.flatten() }).await?;
+        self.waits.wrote();
+        Ok(answer)
     }
 
     async fn call<T, F: Future<Output = StoreResult<T>>>(&self, attempt: impl Fn() -> F) -> StoreResult<T> {
-        let _call = self.waits.begin();
         let mut delays = Delays::new(self.waits.policy());
         loop {
             match attempt().await {
-                Ok(value) => {
-                    self.waits.progress();
-                    return Ok(value);
-                }
+                Ok(value) => return Ok(value),
                 Err(error) => self.waits.pause(delays.next(), error).await?,
             }
         }
@@ -66,7 +68,7 @@ impl<C: ?Sized> Retry<C> {
         send: impl Fn(Vec<usize>) -> F,
         failure: impl Fn(&T) -> Option<&StoreError>,
     ) -> Vec<T> {
-        let _call = self.waits.begin();
+        let _call = self.waits.begin_write();
         let mut answers = Answers((0..count).map(|_| None).collect());
         let mut pending: Vec<usize> = (0..count).collect();
         let mut delays = Delays::new(self.waits.policy());
@@ -92,7 +94,7 @@ impl<C: ?Sized> Retry<C> {
                 answers.put(at, answer);
             }
             if left.len() < before {
-                self.waits.progress();
+                self.waits.wrote();
                 delays = Delays::new(self.waits.policy());
             }
             pending = left;

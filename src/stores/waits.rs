@@ -71,6 +71,8 @@ struct Shared {
 struct Clock {
     /// Calls under way.
     calls: usize,
+    /// Those among them that write.
+    writes: usize,
     /// The last success, or else when the first of the calls under way began.
     success: Option<Instant>,
     /// Since when nobody has been there at all.
@@ -79,7 +81,10 @@ struct Clock {
 
 /// A call under way; it ends when this is dropped.
 #[must_use]
-pub(super) struct Call<'w>(&'w Shared);
+pub(super) struct Call<'w> {
+    shared: &'w Shared,
+    writes: bool,
+}
 
 /// A write that has to be brought to its end, until this is dropped.
 #[cfg_attr(
@@ -100,20 +105,39 @@ impl Waits {
         self.shared.policy
     }
 
-    /// Begins a call. Time during which nobody asks the store for anything is not its own.
-    pub(super) fn begin(&self) -> Call<'_> {
+    /// Begins a call that reads. Time during which nobody asks the store for anything is not its own.
+    pub(super) fn begin_read(&self) -> Call<'_> {
+        self.begin(false)
+    }
+
+    /// Begins a call that writes.
+    pub(super) fn begin_write(&self) -> Call<'_> {
+        self.begin(true)
+    }
+
+    fn begin(&self, writes: bool) -> Call<'_> {
         let mut clock = self.shared.clock();
         if clock.calls == 0 {
             *clock = Clock { success: Some(Instant::now()), ..Clock::default() };
         }
         clock.calls += 1;
-        Call(&self.shared)
+        clock.writes += usize::from(writes);
+        Call { shared: &self.shared, writes }
     }
 
-    /// Notes that the store did something.
-    pub(super) fn progress(&self) {
+    /// Notes that the store wrote something.
+    pub(super) fn wrote(&self) {
         let mut clock = self.shared.clock();
         clock.success = Some(Instant::now());
+        clock.absent = None;
+    }
+
+    /// Notes that the store answered a question. It is no success of a write that reads before each attempt.
+    pub(super) fn answered(&self) {
+        let mut clock = self.shared.clock();
+        if clock.writes == 0 {
+            clock.success = Some(Instant::now());
+        }
         clock.absent = None;
     }
 
@@ -175,7 +199,7 @@ impl Waits {
         let (allowed, left) = self.left(failure.kind);
         if left.is_zero() {
             let what = if failure.kind == StoreErrorKind::Unreachable {
-                "nobody has been there"
+                "it could not be reached"
             } else {
                 "nothing has succeeded"
             };
@@ -218,8 +242,9 @@ impl Shared {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        let mut clock = self.0.clock();
+        let mut clock = self.shared.clock();
         clock.calls = clock.calls.saturating_sub(1);
+        clock.writes = clock.writes.saturating_sub(usize::from(self.writes));
     }
 }
 
@@ -303,7 +328,7 @@ mod tests {
     async fn a_store_is_given_up_after_the_allowance_and_at_once_if_it_asks_for_more() {
         let allowance = Duration::from_millis(40);
         let (_stop, waits) = waits(allowance);
-        let (started, _call) = (Instant::now(), waits.begin());
+        let (started, _call) = (Instant::now(), waits.begin_read());
         let failure = waits.pause(Duration::ZERO, throttled(Some(60))).await.unwrap_err();
         assert_eq!(failure.kind, StoreErrorKind::Throttled(Some(LONG)));
         assert!(failure.message.contains("too fast; given up: it asks to wait 1 min 0 s"), "{failure}");
@@ -311,7 +336,18 @@ mod tests {
         // The last pause is not longer than what is left.
         while waits.pause(LONG, throttled(None)).await.is_ok() {}
         assert!((allowance..allowance * 20).contains(&started.elapsed()), "{:?}", started.elapsed());
-        waits.progress();
+        waits.answered();
+        assert!(waits.pause(Duration::ZERO, throttled(None)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_a_write_reads_before_each_attempt_is_no_success_of_it() {
+        let (_stop, waits) = waits(Duration::from_millis(50));
+        let _write = waits.begin_write();
+        while waits.pause(Duration::from_millis(5), throttled(None)).await.is_ok() {
+            waits.answered();
+        }
+        waits.wrote();
         assert!(waits.pause(Duration::ZERO, throttled(None)).await.is_ok());
     }
 
@@ -319,21 +355,21 @@ mod tests {
     async fn a_store_that_is_away_is_given_up_sooner_and_any_answer_counts() {
         let (_stop, waits) = waits(Duration::from_millis(500));
         let away = || StoreError::new(StoreErrorKind::Unreachable, "refused");
-        let _call = waits.begin();
+        let _call = waits.begin_read();
         assert!(waits.pause(Duration::from_millis(60), away()).await.is_ok());
         assert!(waits.pause(Duration::ZERO, throttled(None)).await.is_ok());
         assert!(waits.pause(Duration::from_millis(60), away()).await.is_ok());
         assert!(waits.pause(LONG, away()).await.is_ok());
         let failure = waits.pause(Duration::ZERO, away()).await.unwrap_err();
-        assert!(failure.message.contains("nobody has been there for 0.1 s"), "{failure}");
+        assert!(failure.message.contains("it could not be reached for 0.1 s"), "{failure}");
     }
 
     #[tokio::test]
     async fn time_in_which_nobody_asks_does_not_count() {
         let (_stop, waits) = waits(Duration::from_millis(30));
-        drop(waits.begin());
+        drop(waits.begin_read());
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let _call = waits.begin();
+        let _call = waits.begin_read();
         assert!(waits.pause(Duration::ZERO, throttled(None)).await.is_ok());
     }
 }

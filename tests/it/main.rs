@@ -27,6 +27,8 @@ mod on_firestore;
 #[cfg(feature = "mongodb")]
 mod on_mongodb;
 mod overlapping_tenants;
+#[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+mod patience;
 mod prune;
 mod refusals;
 mod regressions;
@@ -39,3 +41,5 @@ mod signals;
 mod tls;
 mod undo;
 mod vectors;
+#[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore"))]
+mod wire;

@@ -9,6 +9,7 @@ mod fidelity;
 mod hierarchical;
 mod kill;
 mod limits;
+mod patience;
 mod prune;
 mod road;
 mod server;

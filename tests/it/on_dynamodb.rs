@@ -7,6 +7,7 @@ mod capacity;
 mod faults;
 mod items;
 mod kill;
+mod patience;
 mod proxy;
 mod road;
 mod server;

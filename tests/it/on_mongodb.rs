@@ -4,6 +4,7 @@ mod access;
 mod cases;
 mod conformance;
 mod failures;
+mod patience;
 mod road;
 mod server;
 mod signals;

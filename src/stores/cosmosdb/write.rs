@@ -63,7 +63,7 @@ async fn create_one(container: &Container, key: &ItemKey, item: Box<RawValue>) -
             container
                 .units
                 .consumed(admitted, answer.headers().request_charge().map(|charge| charge.value()));
-            container.waits.progress();
+            container.waits.wrote();
             Created::Written
         }
         Err(error) => {

@@ -123,7 +123,7 @@ async fn put_admitted(table: &Table, item: Item, admitted: Admitted) -> Created 
     let error = match request.send().await {
         Ok(answer) => {
             table.writes.consumed(admitted, units(answer.consumed_capacity()));
-            table.waits.progress();
+            table.waits.wrote();
             return Created::Written;
         }
         Err(error) => error,

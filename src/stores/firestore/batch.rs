@@ -57,7 +57,7 @@ pub(super) async fn send(
         match call(service, writes).await {
             Ok(statuses) => {
                 if statuses.iter().any(is_done) {
-                    service.waits.progress();
+                    service.waits.wrote();
                 }
                 for (at, status) in sent.into_iter().zip(statuses) {
                     answer(at, if is_done(&status) { Ok(()) } else { Err(Failed::Write(status)) });

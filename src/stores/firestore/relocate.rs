@@ -42,7 +42,7 @@ async fn move_one(service: &Service, old: &[u8], new: &[u8]) -> Guarded {
     }
     match service.commit(writes).await {
         Ok(_committed) => {
-            service.waits.progress();
+            service.waits.wrote();
             Guarded::Done
         }
         Err(status) => match status.code() {

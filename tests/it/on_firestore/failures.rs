@@ -12,11 +12,11 @@ use firestore::gcloud_sdk::tonic::Code;
 use rekey::document::StoreKind;
 use serde_json::Value;
 
-use super::proxy::Wire;
 use super::server::{Database, emulator, fresh_project, scene_in, sums_up, wait};
 use super::service::{Fate, Service};
 use crate::generated::{Generated, Random};
 use crate::scene::{Scene, size};
+use crate::wire::Wire;
 
 type Documents = BTreeMap<String, BTreeMap<String, String>>;
 

@@ -7,7 +7,7 @@ use crate::generated::Generated;
 use crate::scene::Scene;
 use crate::signals::{SIGINT, SIGTERM, stopped};
 
-fn prepare(scene: &Scene) -> usize {
+pub fn prepare(scene: &Scene) -> usize {
     let generated = Generated::events(scene.store, 20);
     scene.seed(&generated, "shop.db", "shop");
     let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");

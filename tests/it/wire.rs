@@ -1,7 +1,8 @@
-//! A wire between the tool and the emulator that can be cut.
+//! A wire between the tool and a server that can be cut, or taken away.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -9,6 +10,7 @@ use std::thread;
 pub struct Wire {
     host: String,
     open: Arc<Mutex<Vec<TcpStream>>>,
+    away: Arc<AtomicBool>,
 }
 
 impl Wire {
@@ -16,9 +18,13 @@ impl Wire {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let (open, upstream) = (Arc::<Mutex<Vec<TcpStream>>>::default(), upstream.to_owned());
-        let connections = open.clone();
+        let (connections, away) = (open.clone(), Arc::<AtomicBool>::default());
+        let is_away = away.clone();
         let _accepting = thread::spawn(move || {
             for client in listener.incoming().flatten() {
+                if is_away.load(Ordering::SeqCst) {
+                    return;
+                }
                 let Ok(server) = TcpStream::connect(&upstream) else { continue };
                 let mut open = connections.lock().unwrap();
                 for (from, to) in [(&client, &server), (&server, &client)] {
@@ -28,7 +34,7 @@ impl Wire {
                 }
             }
         });
-        Self { host, open }
+        Self { host, open, away }
     }
 
     /// Where to connect to.
@@ -41,6 +47,17 @@ impl Wire {
         let open = std::mem::take(&mut *self.open.lock().unwrap());
         let cut = open.iter().filter(|socket| socket.shutdown(Shutdown::Both).is_ok()).count();
         cut > 0
+    }
+
+    /// Takes it away for good: every connection is cut, and whoever connects is refused.
+    pub fn take_away(&self) {
+        self.away.store(true, Ordering::SeqCst);
+        // It is what wakes the listener, which then is gone.
+        let _ = TcpStream::connect(&self.host);
+        while TcpStream::connect(&self.host).is_ok() {
+            thread::yield_now();
+        }
+        let _ = self.cut();
     }
 }
 

@@ -19,6 +19,7 @@ mod rekey;
 mod restore;
 mod store;
 mod tenant;
+mod undo;
 mod usage;
 mod verb;
 mod verify;

@@ -12,5 +12,7 @@ pub mod prune;
 pub mod rekey;
 mod source;
 mod store;
+pub mod undo;
 pub mod verify;
+mod withdraw;
 pub(crate) use source::{OpenedArchive, companion, journal_stem, open_archive, state_folder};

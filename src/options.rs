@@ -10,6 +10,7 @@ mod import;
 mod prune;
 mod rekey;
 mod restore;
+mod undo;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ pub use import::ImportOptions;
 pub use prune::PruneOptions;
 pub use rekey::{AlreadyRekeyed, RekeyOptions, TenantRuleChoice};
 pub use restore::RestoreOptions;
+pub use undo::UndoOptions;
 pub use verify::{ProbeStreams, VerifyOptions};
 
 pub use crate::stores::Rates;

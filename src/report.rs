@@ -16,7 +16,7 @@ pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
 pub use text::show;
 pub use verb::{
     Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, KeySample, Level, PageReport,
-    PruneReport, RekeyReport, TenantVerdict, Totals, Verdict, VerifyReport,
+    PruneReport, RekeyReport, TenantVerdict, Totals, UndoReport, Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -82,6 +82,8 @@ pub enum Report {
     Prune(PruneReport),
     /// Of `restore`.
     Restore(ImportReport),
+    /// Of `undo`.
+    Undo(UndoReport),
     /// Of `demo`.
     Demo(DemoReport),
     /// Of `explain`.

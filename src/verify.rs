@@ -28,5 +28,6 @@ pub use join::{
 };
 pub use kept_bodies::{Bodies, compare_bodies, write_place};
 pub use key_maps::KeyMaps;
+pub(crate) use record::event_digest;
 pub use record::{Record, join_key};
 pub use tenants::TenantNames;

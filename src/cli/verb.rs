@@ -10,12 +10,13 @@ use super::man::ManArgs;
 use super::prune::PruneArgs;
 use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
+use super::undo::UndoArgs;
 use super::verify::VerifyArgs;
 use crate::commands;
 use crate::error::Result;
 use crate::options::{
     DemoOptions, ExplainOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions,
-    VerifyOptions,
+    UndoOptions, VerifyOptions,
 };
 use crate::report::{Outcome, PageReport, Report};
 use crate::signal::StopSignal;
@@ -32,6 +33,7 @@ pub(super) enum Verb {
     Verify(VerifyArgs),
     Prune(PruneArgs),
     Restore(RestoreArgs),
+    Undo(UndoArgs),
     Demo(DemoArgs),
     Explain(ExplainArgs),
     Completions(CompletionsArgs),
@@ -48,6 +50,7 @@ pub(super) enum Command {
     Verify(VerifyOptions),
     Prune(PruneOptions),
     Restore(RestoreOptions),
+    Undo(UndoOptions),
     Demo(DemoOptions),
     Explain(ExplainOptions),
     Print(PageReport),
@@ -63,6 +66,7 @@ impl Verb {
             Self::Verify(_) => "verify",
             Self::Prune(_) => "prune",
             Self::Restore(_) => "restore",
+            Self::Undo(_) => "undo",
             Self::Demo(_) => "demo",
             Self::Explain(_) => "explain",
             Self::Completions(_) => "completions",
@@ -96,6 +100,7 @@ impl Verb {
             Self::Verify(args) => Command::Verify(args.into_options(global)?),
             Self::Prune(args) => Command::Prune(args.into_options(global)?),
             Self::Restore(args) => Command::Restore(args.into_options(global)?),
+            Self::Undo(args) => Command::Undo(args.into_options(global)?),
             Self::Demo(args) => Command::Demo(args.into_options()),
             Self::Explain(args) => Command::Explain(args.into_options()),
             Self::Completions(args) => Command::Print(args.page()),
@@ -115,6 +120,7 @@ impl Command {
             Self::Verify(options) => commands::verify::run(options, ui, stop).await,
             Self::Prune(options) => commands::prune::run(options, ui, stop).await,
             Self::Restore(options) => commands::import::restore(options, ui, stop).await,
+            Self::Undo(options) => commands::undo::run(options, ui, stop).await,
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
             Self::Explain(options) => commands::explain::run(options),
             Self::Print(page) => Ok(Outcome::done(Report::Page(page))),

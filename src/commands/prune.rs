@@ -14,7 +14,7 @@ mod result;
 use std::path::PathBuf;
 
 use super::legacy_blocks::SORT_BUDGET;
-use super::store::{describe, reader_concurrency, refuse_other_key, tell_what_was_seen};
+use super::store::{Opened, describe, reader_concurrency, refuse_other_key, tell_what_was_seen};
 use super::{OpenedArchive, companion, open_archive, state_folder};
 use crate::archive::ArchiveInput;
 use crate::key::Escaping;
@@ -23,7 +23,7 @@ use crate::options::{ArchiveOptions, LayoutOptions, PruneOptions, StoreOptions, 
 use crate::report::{Findings, Outcome};
 use crate::scan::scan;
 use crate::signal::StopSignal;
-use crate::stores::{Collection, CollectionReader, Description, Expiry, connect};
+use crate::stores::{CollectionReader, Description, Expiry, connect};
 use crate::ui::Ui;
 use crate::verify::{Found, FoundConsumer, TenantNames};
 use crate::{Error, Result};
@@ -40,12 +40,8 @@ pub(super) struct Archives {
 /// Prunes, or says what a prune would delete.
 pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
     let archives = tokio::task::block_in_place(|| open_archives(&options, stop))?;
-    let (reader, collection) = open_store(&options, stop).await?;
-    let read_from: &dyn CollectionReader = match (&reader, &collection) {
-        (_, Some(collection)) => collection.as_ref(),
-        (Some(reader), None) => reader.as_ref(),
-        (None, None) => return Err(Error::bug("No collection was opened")),
-    };
+    let store = Opened::open(&options.from, options.dry_run, stop).await?;
+    let read_from = store.reader();
     let description = describe(read_from, "source", ui).await?;
     refuse_other_key(&description, &archives.layout, "nothing was deleted")?;
     let stopped = || stop.check("Interrupted; nothing more is deleted. Run the same command again to go on.");
@@ -66,26 +62,15 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
         let evidence = evidence::gather(&archives, found, expiries)?;
         decide::decide(&archives, evidence, &mut findings, ui, &stopped)
     })?;
-    let tally = match collection.filter(|_| !options.dry_run) {
-        None => decided.foreseen(),
-        Some(collection) => {
+    let tally = match store {
+        Opened::Reading(_) => result::foreseen(&decided),
+        Opened::Writing(collection) => {
             let deleted =
                 delete::delete(&archives, &decided, collection.as_ref(), &mut findings, ui, stop).await?;
-            decided.with(&deleted)
+            result::with(&mut decided, &deleted)
         }
     };
     result::finish(&options, &archives, decided, tally, findings)
-}
-
-/// Opens the store, for writing only if something is to be deleted.
-async fn open_store(
-    options: &PruneOptions,
-    stop: &StopSignal,
-) -> Result<(Option<Box<dyn CollectionReader>>, Option<Box<dyn Collection>>)> {
-    if options.dry_run {
-        return Ok((Some(connect::open_reader(&options.from, stop).await?), None));
-    }
-    Ok((None, Some(connect::open(&options.from, false, stop).await?)))
 }
 
 async fn read(

@@ -1,14 +1,42 @@
 use std::num::NonZeroU32;
 
 use crate::layout::Layout;
-use crate::options::Rates;
+use crate::options::{Rates, StoreOptions};
 use crate::report::NoticeCode;
-use crate::stores::{CollectionReader, Description, KeyField, Remark, StoreErrorKind, lookup};
+use crate::signal::StopSignal;
+use crate::stores::{
+    Collection, CollectionReader, Description, KeyField, Remark, StoreErrorKind, connect, lookup,
+};
 use crate::ui::{Ui, format};
 use crate::{Error, Result};
 
 /// How many parts of a collection are read at one time, if nobody says.
 const READERS: usize = 4;
+
+/// A collection as a run holds it: a dry run holds nothing that could write.
+pub(super) enum Opened {
+    Reading(Box<dyn CollectionReader>),
+    Writing(Box<dyn Collection>),
+}
+
+impl Opened {
+    /// Opens a collection that exists, for writing only if the run is to write.
+    pub async fn open(store: &StoreOptions, dry_run: bool, stop: &StopSignal) -> Result<Self> {
+        Ok(if dry_run {
+            Self::Reading(connect::open_reader(store, stop).await?)
+        } else {
+            Self::Writing(connect::open(store, false, stop).await?)
+        })
+    }
+
+    /// What reads it.
+    pub fn reader(&self) -> &dyn CollectionReader {
+        match self {
+            Self::Reading(reader) => &**reader,
+            Self::Writing(collection) => &**collection,
+        }
+    }
+}
 
 /// Describes a collection and shows where it is; one that does not exist is a usage error that names others.
 pub(super) async fn describe(reader: &dyn CollectionReader, role: &str, ui: &Ui) -> Result<Description> {

@@ -72,6 +72,8 @@ codes! {
         Conflict = "conflict",
         /// A legacy document was kept: its stream is not proven to be moved.
         Kept = "kept",
+        /// A document that an import wrote was left: its stream is not as the import left it.
+        Left = "left",
         /// A unique index that the framework relies on is missing.
         UniqueIndexMissing = "unique-index-missing",
         /// The counter of global sequence numbers is below the highest one stored.

@@ -27,6 +27,7 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Import(report) | Report::Restore(report) => copy::import(report, ui)?,
         Report::Verify(report) => verify::verify(report, ui)?,
         Report::Prune(report) => copy::prune(report, ui)?,
+        Report::Undo(report) => copy::undo(report, ui)?,
         // It shows itself as it goes.
         Report::Demo(_) => {}
         Report::Explain(report) => explain::explain(report, ui)?,

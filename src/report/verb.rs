@@ -5,7 +5,7 @@ mod page;
 mod rewrite;
 mod verify;
 
-pub use copy::{ExportReport, ImportReport, PruneReport};
+pub use copy::{ExportReport, ImportReport, PruneReport, UndoReport};
 pub use demo::{DemoLayout, DemoReport};
 pub use explain::ExplainReport;
 pub use page::PageReport;

@@ -2,8 +2,6 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use super::entry::read_header;
 use super::{Entry, FORMAT, Header};
 use crate::archive::UNDO_LIST;
@@ -17,7 +15,6 @@ pub struct UndoListReader {
     reader: BufReader<File>,
     line: Vec<u8>,
     number: u64,
-    digest: Sha256,
 }
 
 impl UndoListReader {
@@ -43,8 +40,7 @@ impl UndoListReader {
             ))
             .hint("Use the version of rekey that wrote it, or a newer one."));
         }
-        let digest = Sha256::new_with_prefix(&line);
-        Ok(Self { path: path.to_owned(), header, reader, line, number: 1, digest })
+        Ok(Self { path: path.to_owned(), header, reader, line, number: 1 })
     }
 
     /// What the list is of.
@@ -65,7 +61,6 @@ impl UndoListReader {
             return Ok(None);
         }
         self.number += 1;
-        self.digest.update(&self.line);
         match Entry::parse(&self.line) {
             Some(entry) => Ok(Some(entry)),
             None => Err(Error::file(format!(
@@ -79,11 +74,6 @@ impl UndoListReader {
     /// The line of the entry read last, without its end.
     pub fn line(&self) -> &[u8] {
         self.line.strip_suffix(b"\n").unwrap_or(&self.line)
-    }
-
-    /// The SHA-256 of what was read so far.
-    pub fn sha256(&self) -> String {
-        hex::encode(self.digest.clone().finalize())
     }
 }
 

@@ -121,7 +121,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 /// The short digest of what identifies an event (its event id) or a saga (type and id) whatever its key.
-pub(super) fn event_digest(parts: &[&[u8]]) -> [u8; 16] {
+pub(crate) fn event_digest(parts: &[&[u8]]) -> [u8; 16] {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

@@ -141,6 +141,23 @@ fn import_restore_and_prune_tell_what_they_would_do_and_write_nothing() {
         assert_nothing_new(&new, "restore --dry-run");
         assert_eq!((&result["written"], &result["identical"]), (&json!(0), &json!(count)));
 
+        let undo = [
+            "undo",
+            "rekeyed.ndjson",
+            "--from",
+            &moved,
+            "--collection",
+            "moved",
+            "--legacy-in",
+            &shop,
+            "--legacy-collection",
+            "shop",
+            "--dry-run",
+        ];
+        let (result, new) = leaves_all_as_it_was(&scene, &undo, 0);
+        assert_nothing_new(&new, "undo --dry-run");
+        assert_eq!((&result["removed"], &result["left"]), (&json!(count), &json!(0)));
+
         let prune = [
             "prune",
             "legacy.ndjson",

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -171,6 +172,74 @@ fn a_prune_that_was_killed() {
         goes_on(&scene, "prune", &prune, |copy, result| {
             assert_adds_up(result, &["deleted", "gone"], count);
             assert_eq!(result["kept"], 0);
+            assert!(contents(copy, "shop.db", "shop") == expected);
+        });
+    }
+}
+
+#[test]
+fn an_import_that_was_killed_is_taken_back_without_being_finished() {
+    for store in STORES {
+        let (scene, _) = prepared(store);
+        // Beside others, so that it must be known what was there beforehand.
+        let expected = contents(&scene, "shop.db", "shop");
+        let (to, flags): (_, &[&str]) = (
+            scene.address("shop.db"),
+            match store {
+                StoreKind::MongoDb => &["--in-place"],
+                _ => &[],
+            },
+        );
+        let import = [&["import", "rekeyed.ndjson", "--to", &to, "--collection", "shop"], flags].concat();
+        let undo = undo_of_shop(&to);
+        let whole = Scene::new(store);
+        scene.copy_into(&whole);
+        let started = Instant::now();
+        let _ = whole.done(&import);
+        let uninterrupted = started.elapsed();
+        let mut random = Random(store as u64 + 77);
+        for _ in 0..size("REKEY_KILLS", 3) {
+            let (copy, _) = killed(&scene, &import, uninterrupted, &mut random);
+            if listing(copy.folder()).keys().all(|name| !is_list_of_shop(&copy, name)) {
+                continue; // It was killed before it began to write.
+            }
+            let result = copy.done(&undo);
+            assert_eq!(result["left"], 0, "{result}");
+            assert!(contents(&copy, "shop.db", "shop") == expected, "{store}");
+            // And the import still ends where it would have.
+            let _ = copy.done(&import);
+            assert!(contents(&copy, "shop.db", "shop") == contents(&whole, "shop.db", "shop"), "{store}");
+            let _ = copy.done(&undo);
+            assert!(contents(&copy, "shop.db", "shop") == expected, "{store}");
+        }
+    }
+}
+
+/// Whether a file is the list of an import into the shop; the one of the import into `moved.db` stands beside it.
+fn is_list_of_shop(scene: &Scene, name: &Path) -> bool {
+    let name = name.to_string_lossy();
+    let target = |header: &String| {
+        let header: Value = serde_json::from_str(header).unwrap();
+        header["begin"]["target"]["location"].to_string()
+    };
+    name.ends_with(".undo.ndjson")
+        && scene.lines(&name).first().is_some_and(|header| target(header).contains("shop.db"))
+}
+
+fn undo_of_shop(from: &str) -> [&str; 6] {
+    ["undo", "rekeyed.ndjson", "--from", from, "--collection", "shop"]
+}
+
+#[test]
+fn an_undo_that_was_killed() {
+    for store in STORES {
+        let (scene, count) = prepared(store);
+        let expected = contents(&scene, "shop.db", "shop");
+        let flags: &[&str] = if store == StoreKind::MongoDb { &["--in-place"] } else { &[] };
+        let _ = scene.import("rekeyed.ndjson", "shop.db", "shop", flags);
+        let from = scene.address("shop.db");
+        goes_on(&scene, "undo", &undo_of_shop(&from), |copy, result| {
+            assert_adds_up(result, &["removed", "put_back", "gone"], count);
             assert!(contents(copy, "shop.db", "shop") == expected);
         });
     }

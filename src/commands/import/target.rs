@@ -1,5 +1,5 @@
 use super::{Job, Plan, What};
-use crate::commands::store::{describe, notice_time_to_live, other_key};
+use crate::commands::store::{Opened, describe, notice_time_to_live, other_key};
 use crate::document::StoreKind;
 use crate::layout::Layout;
 use crate::report::{Finding, FindingCode, NoticeCode};
@@ -37,21 +37,6 @@ pub(super) enum Found {
     },
 }
 
-/// A dry run holds nothing that could write.
-enum Opened {
-    Reading(Box<dyn CollectionReader>),
-    Writing(Box<dyn Collection>),
-}
-
-impl Opened {
-    fn reader(&self) -> &dyn CollectionReader {
-        match self {
-            Self::Reading(reader) => &**reader,
-            Self::Writing(collection) => &**collection,
-        }
-    }
-}
-
 impl Target {
     /// Takes out what is wrong with it.
     pub fn take_findings(&mut self) -> Vec<Finding> {
@@ -83,11 +68,7 @@ pub(super) async fn open(job: &Job, plan: &Plan, ui: &Ui, stop: &StopSignal) -> 
     if job.create_target && !connect::place_exists(&job.to.address) {
         return foresee(job, plan, None, ui).await;
     }
-    let opened = if job.dry_run {
-        Opened::Reading(connect::open_reader(&job.to, stop).await?)
-    } else {
-        Opened::Writing(connect::open(&job.to, false, stop).await?)
-    };
+    let opened = Opened::open(&job.to, job.dry_run, stop).await?;
     let reader = opened.reader();
     let description = match reader.describe().await {
         Err(error) if error.kind == StoreErrorKind::NotFound && job.create_target => {

@@ -1,16 +1,15 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Archives;
 use super::evidence::{CARRIED_OVER, Evidence};
 use crate::archive::{Chunk, Line};
 use crate::commands::legacy_blocks::legacy_blocks;
+use crate::commands::withdraw::{OpenStream, Reason, Verdicts};
 use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
-use crate::journal::Tally;
 use crate::layout::{Identity, Inspector, KeyState, StoredOwner};
 use crate::report::{Finding, FindingCode, Findings};
-use crate::rewrite::{Rules, StreamId, out_of_order, stream_id};
+use crate::rewrite::{Rules, out_of_order};
 use crate::sort::Sorted;
 use crate::stores::Expiry;
 use crate::ui::Ui;
@@ -36,9 +35,8 @@ pub(super) enum Kept {
     ChangedMeanwhile,
 }
 
-impl Kept {
-    /// The stable word in results.
-    pub fn code(self) -> &'static str {
+impl Reason for Kept {
+    fn code(self) -> &'static str {
         match self {
             Self::NotMoved => "not-moved",
             Self::TwinMissing => "twin-missing",
@@ -50,8 +48,7 @@ impl Kept {
         }
     }
 
-    /// What is the matter with the document, after a colon.
-    pub fn message(self) -> &'static str {
+    fn message(self) -> &'static str {
         match self {
             Self::NotMoved => "no key map names it, so its stream was not moved",
             Self::TwinMissing => "its rekeyed twin is not there",
@@ -64,41 +61,6 @@ impl Kept {
     }
 }
 
-/// What is to become of each stream.
-#[derive(Debug, Default)]
-pub(super) struct Decided {
-    /// The streams that are kept.
-    pub kept: BTreeMap<StreamId, Kept>,
-    /// Reason → documents kept for it.
-    pub reasons: BTreeMap<&'static str, u64>,
-    /// Documents in the archive.
-    pub documents: u64,
-    /// Documents that are gone already, and how many of them are of streams that are kept.
-    pub gone: u64,
-    gone_of_kept: u64,
-}
-
-impl Decided {
-    /// What a prune came to whose deletes came to `deleted`.
-    pub fn with(&mut self, deleted: &Tally) -> Tally {
-        if deleted.kept > 0 {
-            self.count(Kept::ChangedMeanwhile, deleted.kept);
-        }
-        let (kept, gone) = (self.reasons.values().sum(), self.gone_of_kept + deleted.gone);
-        Tally { gone, kept, ..*deleted }
-    }
-
-    fn count(&mut self, reason: Kept, documents: u64) {
-        *self.reasons.entry(reason.code()).or_default() += documents;
-    }
-
-    /// What a prune comes to if nobody writes meanwhile.
-    pub fn foreseen(&self) -> Tally {
-        let kept = self.reasons.values().sum();
-        Tally { kept, gone: self.gone, deleted: self.documents - kept - self.gone, ..Tally::default() }
-    }
-}
-
 /// Goes through the legacy archive and decides, stream by stream.
 pub(super) fn decide(
     archives: &Archives,
@@ -106,10 +68,10 @@ pub(super) fn decide(
     findings: &mut Findings,
     ui: &Ui,
     stopped: &dyn Fn() -> Result<()>,
-) -> Result<Decided> {
+) -> Result<Verdicts> {
     let task = ui.progress().start("deciding", archives.legacy.expected_documents());
     let mut judge = Judge::new(archives, evidence)?;
-    let mut decided = Decided::default();
+    let mut decided = Verdicts::default();
     let rules = Arc::new(Rules::for_reading(archives.layout.clone(), archives.escaping));
     let mut blocks = legacy_blocks(&archives.legacy, &rules, &archives.folder, |_, _| stopped())?;
     let mut chunk = Chunk::new();
@@ -170,16 +132,6 @@ impl Stored {
     }
 }
 
-/// The stream being judged.
-#[derive(Default)]
-struct Open {
-    stream: Vec<u8>,
-    documents: u64,
-    gone: u64,
-    /// Why it is kept, and the document that is the reason.
-    kept: Option<(Kept, Finding)>,
-}
-
 struct Judge<'a> {
     archives: &'a Archives,
     stored: Stored,
@@ -197,7 +149,7 @@ struct Judge<'a> {
     twin_key: Vec<u8>,
     twin_join: Vec<u8>,
     scratch: Scratch,
-    open: Open,
+    open: OpenStream<Kept>,
 }
 
 impl<'a> Judge<'a> {
@@ -218,7 +170,7 @@ impl<'a> Judge<'a> {
             twin_key: Vec::new(),
             twin_join: Vec::new(),
             scratch: Scratch::default(),
-            open: Open::default(),
+            open: OpenStream::default(),
         })
     }
 
@@ -238,16 +190,16 @@ impl<'a> Judge<'a> {
     fn open_stream(
         &mut self,
         stream_len: usize,
-        decided: &mut Decided,
+        decided: &mut Verdicts,
         findings: &mut Findings,
     ) -> Result<()> {
         let stream = self.key.get(..stream_len).unwrap_or_default();
-        if self.open.documents > 0 && self.open.stream == stream {
+        if self.open.stream() == stream {
             return Ok(());
         }
         let stream = stream.to_vec();
         self.end(decided, findings)?;
-        self.open.stream = stream;
+        self.open.begin(&stream);
         Ok(())
     }
 
@@ -257,7 +209,7 @@ impl<'a> Judge<'a> {
         self.open.documents += 1;
         self.pass_extras(false)?;
         if !self.is_json {
-            self.keep(Kept::Unreadable, Finding { line: Some(number), ..kept("") });
+            self.open.keep(Kept::Unreadable, Finding { line: Some(number), ..kept("") });
             return Ok(());
         }
         let inspected = self.inspector.inspect(&self.tape, line, &mut self.identity);
@@ -268,7 +220,7 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         if inspected.is_err() || self.identity.state != KeyState::Legacy {
-            self.keep(Kept::Unreadable, Finding { line: Some(number), ..kept(&shown) });
+            self.open.keep(Kept::Unreadable, Finding { line: Some(number), ..kept(&shown) });
             return Ok(());
         }
         let is_stored = self.stored.next.as_ref().is_some_and(|(key, ..)| *key == self.key);
@@ -281,7 +233,7 @@ impl<'a> Judge<'a> {
         self.stored.advance()?;
         let reason = if is_changed { Some(Kept::Changed) } else { self.judge_twin(line, &shown)? };
         if let Some(reason) = reason {
-            self.keep(reason, Finding { version: self.identity.version, ..kept(&shown) });
+            self.open.keep(reason, Finding { version: self.identity.version, ..kept(&shown) });
         }
         Ok(())
     }
@@ -328,45 +280,30 @@ impl<'a> Judge<'a> {
     /// Passes stored documents that the archive does not hold; those of the open stream keep it.
     fn pass_extras(&mut self, to_the_end: bool) -> Result<()> {
         while let Some((key, _, shown)) = &self.stored.next {
-            let of_stream = !self.open.stream.is_empty() && key.starts_with(&self.open.stream);
+            let stream = self.open.stream();
+            let of_stream = !stream.is_empty() && key.starts_with(stream);
             let belongs_here = *key < self.key || (to_the_end && of_stream);
             if !belongs_here {
                 return Ok(());
             }
             if of_stream {
                 let finding = kept(shown);
-                self.keep(Kept::Extra, finding);
+                self.open.keep(Kept::Extra, finding);
             }
             self.stored.advance()?;
         }
         Ok(())
     }
 
-    fn keep(&mut self, reason: Kept, document: Finding) {
-        let _ = self.open.kept.get_or_insert((reason, document));
-    }
-
     /// Ends the open stream.
-    fn end(&mut self, decided: &mut Decided, findings: &mut Findings) -> Result<()> {
+    fn end(&mut self, decided: &mut Verdicts, findings: &mut Findings) -> Result<()> {
         // The line read last is the next stream's, so what is stored before it and of this stream is extra.
         self.pass_extras(true)?;
-        let open = std::mem::take(&mut self.open);
-        decided.documents += open.documents;
-        decided.gone += open.gone;
-        let Some((kept, document)) = open.kept else { return Ok(()) };
-        decided.gone_of_kept += open.gone;
-        let documents = open.documents - open.gone;
-        let _ = decided.kept.insert(stream_id(&open.stream), kept);
-        decided.count(kept, documents);
-        let message = match documents {
-            0 => format!("The stream's legacy documents are gone; of this one, {}.", kept.message()),
-            1 => format!("The stream's legacy document is kept: of this one, {}.", kept.message()),
-            _ => format!(
-                "The stream's {documents} legacy documents are kept: of this one, {}.",
-                kept.message()
-            ),
-        };
-        findings.push(Finding { message, ..document })
+        self.open.end(decided, findings, |documents, kept| match (documents, kept.message()) {
+            (0, why) => format!("The stream's legacy documents are gone; of this one, {why}."),
+            (1, why) => format!("The stream's legacy document is kept: of this one, {why}."),
+            (_, why) => format!("The stream's {documents} legacy documents are kept: of this one, {why}."),
+        })
     }
 }
 

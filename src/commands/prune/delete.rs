@@ -1,89 +1,83 @@
 use super::Archives;
-use super::decide::{Decided, Kept};
+use super::decide::Kept;
 use crate::archive::Line;
-use crate::commands::batches::{Batch, Batches, interrupted};
+use crate::commands::batches::{Batch, Batches};
+use crate::commands::withdraw::{Pass, Reason as _, Verdicts, Withdrawal, go_on};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
 use crate::journal::{Ranges, Tally};
 use crate::layout::{Identity, Inspector};
 use crate::report::{Finding, FindingCode, Findings};
-use crate::rewrite::stream_id;
 use crate::signal::StopSignal;
-use crate::stores::{Collection, Guarded, StoreErrorKind, outcome};
+use crate::stores::{Collection, Guarded, outcome};
 use crate::ui::Ui;
 use crate::{Error, Result};
 
 /// Deletes the documents of every stream that is not kept; each only if it still has the content that was exported. What
 /// came of them, those of kept streams left out; one that is kept was changed meanwhile.
-///
-/// No journal says what an earlier run has finished: the decision was made by what the store holds now, and what was
-/// deleted before, or restored since, shows there.
 pub(super) async fn delete(
     archives: &Archives,
-    decided: &Decided,
+    decided: &Verdicts,
     collection: &dyn Collection,
     findings: &mut Findings,
     ui: &Ui,
     stop: &StopSignal,
 ) -> Result<Tally> {
-    let task = ui.progress().start("deleting", Some(decided.documents));
-    let mut batches = Batches::new(&archives.legacy, collection.batch_limits());
     let inspector = Inspector::new(&archives.layout, archives.escaping);
-    let mut selector =
+    let selector =
         Selector { decided, tape: Tape::new(), inspector, identity: Identity::default(), key: Vec::new() };
-    let mut twins = Twins::new(archives);
-    let none_done = Ranges::default();
-    let mut next = || {
-        tokio::task::block_in_place(|| {
-            batches.next(&none_done, |batch, line| batch.map_or(Ok(()), |batch| selector.take(batch, line)))
-        })
-    };
-    let mut tally = Tally::default();
-    while let Some((range, batch)) = next()? {
-        if stop.is_set() {
-            return Err(interrupted(stop, 0));
-        }
-        let outcomes = outcome::delete(collection, &batch.keys, &batch.lines).await;
-        if outcomes.iter().any(|it| it.failure() == Some(StoreErrorKind::Interrupted)) {
-            return Err(interrupted(stop, outcomes.len() as u64));
-        }
-        tally.add(&settle(&batch, outcomes, &mut twins, findings)?);
-        task.add(range.end - range.start, batch.lines.bytes() as u64);
-    }
-    task.finish();
-    Ok(tally)
+    let batches = Batches::new(&archives.legacy, collection.batch_limits());
+    let mut deletes = Deletes { collection, batches, selector, twins: Twins::new(archives), findings };
+    Pass { doing: "deleting", documents: decided.documents, ui, stop }.run(&mut deletes).await
 }
 
-fn settle(
-    batch: &Deletes,
-    outcomes: Vec<Guarded>,
-    twins: &mut Twins,
-    findings: &mut Findings,
-) -> Result<Tally> {
-    let mut tally = Tally { gone: batch.gone, ..Tally::default() };
-    for (outcome, shown) in outcomes.into_iter().zip(&batch.shown) {
-        match outcome {
-            Guarded::Done => tally.deleted += 1,
-            Guarded::Missing => tally.gone += 1,
-            // A document that keeps its store key got the new key where it is: the legacy one is gone.
-            Guarded::Differs(Some(stored)) if twins.is_one(&stored) => tally.gone += 1,
-            Guarded::Differs(_) | Guarded::UniqueTaken(_) => {
-                tally.kept += 1;
-                let message = format!(
-                    "The legacy document alone is kept: {}. Others of its stream may be gone; the rekeyed stream is whole.",
-                    Kept::ChangedMeanwhile.message()
-                );
-                findings
-                    .push(Finding { key: Some(shown.clone()), ..Finding::new(FindingCode::Kept, message) })?;
-            }
-            Guarded::Failed(error) => {
-                return Err(Error::from(error)
-                    .context(format!("The legacy document {shown:?} was not deleted"))
-                    .hint("Run the same command again to go on where this run ended."));
+/// The deletes of one run.
+struct Deletes<'a> {
+    collection: &'a dyn Collection,
+    batches: Batches,
+    selector: Selector<'a>,
+    twins: Twins,
+    findings: &'a mut Findings,
+}
+
+impl Withdrawal for Deletes<'_> {
+    type Batch = DeleteBatch;
+
+    fn next(&mut self) -> Result<Option<(u64, DeleteBatch)>> {
+        let Self { batches, selector, .. } = self;
+        let take = |batch: Option<&mut DeleteBatch>, line: Line<'_>| {
+            batch.map_or(Ok(()), |batch| selector.take(batch, line))
+        };
+        let next = batches.next(&Ranges::default(), take)?;
+        Ok(next.map(|(range, batch)| (range.end - range.start, batch)))
+    }
+
+    async fn settle(&mut self, batch: DeleteBatch, pass: &Pass<'_>) -> Result<Tally> {
+        let answers = outcome::delete(self.collection, &batch.keys, &batch.lines).await;
+        let mut tally = Tally { gone: batch.gone, ..Tally::default() };
+        for (outcome, shown) in pass.answered(answers)?.into_iter().zip(&batch.shown) {
+            match outcome {
+                Guarded::Done => tally.deleted += 1,
+                Guarded::Missing => tally.gone += 1,
+                // A document that keeps its store key got the new key where it is: the legacy one is gone.
+                Guarded::Differs(Some(stored)) if self.twins.is_one(&stored) => tally.gone += 1,
+                Guarded::Differs(_) | Guarded::UniqueTaken(_) => {
+                    tally.kept += 1;
+                    let message = format!(
+                        "The legacy document alone is kept: {}. Others of its stream may be gone; the rekeyed stream is whole.",
+                        Kept::ChangedMeanwhile.message()
+                    );
+                    let key = Some(shown.clone());
+                    self.findings.push(Finding { key, ..Finding::new(FindingCode::Kept, message) })?;
+                }
+                Guarded::Failed(error) => {
+                    let what = format!("The legacy document {shown:?} was not deleted");
+                    return Err(go_on(Error::from(error).context(what)));
+                }
             }
         }
+        Ok(tally)
     }
-    Ok(tally)
 }
 
 /// Tells a document's twin that stands in its place from one that somebody changed.
@@ -108,7 +102,7 @@ impl Twins {
 
 /// Consecutive documents of the archive.
 #[derive(Default)]
-struct Deletes {
+struct DeleteBatch {
     keys: Vec<StoreKey>,
     lines: Lines,
     shown: Vec<String>,
@@ -116,7 +110,7 @@ struct Deletes {
     gone: u64,
 }
 
-impl Batch for Deletes {
+impl Batch for DeleteBatch {
     fn documents(&self) -> usize {
         self.keys.len()
     }
@@ -128,7 +122,7 @@ impl Batch for Deletes {
 
 /// Reads legacy documents and leaves out those whose streams are kept.
 struct Selector<'a> {
-    decided: &'a Decided,
+    decided: &'a Verdicts,
     tape: Tape,
     inspector: Inspector,
     identity: Identity,
@@ -136,7 +130,7 @@ struct Selector<'a> {
 }
 
 impl Selector<'_> {
-    fn take(&mut self, batch: &mut Deletes, line: Line<'_>) -> Result<()> {
+    fn take(&mut self, batch: &mut DeleteBatch, line: Line<'_>) -> Result<()> {
         let damaged = |what: String| {
             Error::file(format!("Line {} of the legacy archive is damaged: {what}", line.number))
         };
@@ -145,7 +139,7 @@ impl Selector<'_> {
         let order = |key| self.inspector.order_key(&self.tape, line.bytes, key).unwrap_or_default();
         let stream_len = if is_json { order(&mut self.key) } else { 0 };
         let stream = self.key.get(..stream_len).unwrap_or_default();
-        if self.decided.kept.contains_key(&stream_id(stream)) {
+        if self.decided.keeps(stream) {
             return Ok(());
         }
         if self.inspector.inspect(&self.tape, line.bytes, &mut self.identity).is_ok()

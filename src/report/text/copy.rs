@@ -1,6 +1,6 @@
 use super::{parts, reasons};
 use crate::error::Result;
-use crate::report::{Explanation, ExportReport, ImportReport, PruneReport};
+use crate::report::{Explanation, ExportReport, ImportReport, PruneReport, UndoReport};
 use crate::ui::Ui;
 use crate::ui::format::{bytes, count};
 
@@ -63,7 +63,21 @@ pub(super) fn prune(report: &PruneReport, ui: &Ui) -> Result<()> {
     reasons(&report.reasons, |reason| remedy_of_kept(reason), ui)
 }
 
-/// What to do about documents that were kept.
+pub(super) fn undo(report: &UndoReport, ui: &Ui) -> Result<()> {
+    let outcomes = parts(&[
+        (report.removed, if report.dry_run { "to remove" } else { "removed" }),
+        (report.put_back, if report.dry_run { "to put back" } else { "put back" }),
+        (report.gone, "gone before"),
+        (report.left, if report.dry_run { "to leave" } else { "left" }),
+    ]);
+    if report.dry_run {
+        ui.line("Nothing was changed: this is a dry run.")?;
+    }
+    ui.line(&format!("{}: {outcomes}.", count(report.documents, "imported document")))?;
+    reasons(&report.reasons, |reason| remedy_of_kept(reason), ui)
+}
+
+/// What to do about documents that were kept or left.
 fn remedy_of_kept(reason: &str) -> String {
     Explanation::find(reason)
         .continue_value()

@@ -89,6 +89,34 @@ pub struct PruneReport {
     pub reasons: BTreeMap<String, u64>,
 }
 
+/// The result of `undo`: what became of each document that the import had written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UndoReport {
+    /// Whether nothing was changed: the members then say what would be.
+    pub dry_run: bool,
+    /// The layout's full name.
+    pub layout: String,
+    /// Documents of the undo list; the sum of the four members that follow.
+    pub documents: u64,
+    /// Created by the import and removed, now or in the run that this one resumed.
+    pub removed: u64,
+    /// Changed where they were and given their old key again.
+    pub put_back: u64,
+    /// Not there any more, or never written.
+    pub gone: u64,
+    /// Left, since their stream is not as the import left it.
+    pub left: u64,
+    /// Reason → number of documents left for it.
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl UndoReport {
+    /// Tells whether every document has exactly one outcome.
+    pub fn adds_up(&self) -> bool {
+        self.removed + self.put_back + self.gone + self.left == self.documents
+    }
+}
+
 impl PruneReport {
     /// Tells whether every document has exactly one outcome.
     pub fn adds_up(&self) -> bool {

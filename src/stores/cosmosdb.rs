@@ -72,7 +72,7 @@ impl CosmosDbCollection {
         let place = format!("Cosmos DB at {}, database {:?}", shown_host(address), address.database);
         let client = connect::connect(address, credentials, &place).await?;
         let (database, name) = (address.database.clone(), container.to_owned());
-        let container = Container::new(client, database, name, &place, credentials.is_key(), rates, waits);
+        let container = Container::new(client, database, name, &place, credentials.clone(), rates, waits);
         Ok(Self { container: Arc::new(container) })
     }
 }

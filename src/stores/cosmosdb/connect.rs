@@ -37,11 +37,14 @@ pub(super) async fn connect(
     }
     let endpoint = AccountEndpoint::from(url);
     let account = match credentials {
-        Credentials::Key(key) => AccountReference::with_authentication_key(endpoint, key.clone()),
+        Credentials::Key(key) | Credentials::ConnectionString(key) => {
+            AccountReference::with_authentication_key(endpoint, key.clone())
+        }
         Credentials::Identity(identity) => AccountReference::with_credential(endpoint, identity.clone()),
     };
     let client = client(account, is_local).await;
-    client.map_err(|error| cannot_open(&store_error("the account", Effect::Reads, &error), place))
+    client
+        .map_err(|error| cannot_open(&store_error("the account", Effect::Reads, &error), place, credentials))
 }
 
 async fn client(account: AccountReference, is_local: bool) -> azure_data_cosmos::Result<CosmosClient> {
@@ -75,17 +78,28 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn cannot_open(error: &crate::stores::StoreError, place: &str) -> Error {
+fn cannot_open(error: &crate::stores::StoreError, place: &str, credentials: &Credentials) -> Error {
+    if error.kind == StoreErrorKind::Denied {
+        return denied(error, place, credentials);
+    }
     let hint = match error.kind {
-        StoreErrorKind::Denied => {
-            "Set COSMOS_KEY or COSMOS_CONNECTION_STRING, or sign in (az login) as somebody with a data role of the account."
-        }
         StoreErrorKind::Transient | StoreErrorKind::Unreachable => {
             "Check the account's host and the network, then run the same command again."
         }
         _ => "Run the same command again later.",
     };
     Error::from(error.duplicate()).context(format!("{place} cannot be opened; nothing was done")).hint(hint)
+}
+
+/// The error of credentials that are refused or cannot be had: it names them, and where others come from.
+fn denied(error: &crate::stores::StoreError, place: &str, credentials: &Credentials) -> Error {
+    let hint = if credentials.is_key() {
+        "Check that it is a key of this very account (az cosmosdb keys list), and that the account takes keys; without COSMOS_KEY and COSMOS_CONNECTION_STRING, Entra ID is asked."
+    } else {
+        "Set COSMOS_KEY or COSMOS_CONNECTION_STRING, or sign in (az login) as somebody with a data role of the account."
+    };
+    let message = format!("{place} cannot be opened with {}; nothing was done", credentials.shown());
+    Error::from(error.duplicate()).context(message).hint(hint)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use azure_data_cosmos::clients::{ContainerClient, DatabaseClient};
 use azure_data_cosmos::{CosmosClient, CosmosError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
+use super::credentials::Credentials;
 use super::error::{Effect, charge, store_error};
 use crate::stores::Rates;
 use crate::stores::capacity::{Admitted, Capacity};
@@ -26,8 +27,7 @@ pub(super) struct Container {
     database: String,
     name: String,
     location: String,
-    /// Whether the account's key is used, without which no container can be made.
-    has_key: bool,
+    credentials: Credentials,
     opened: OnceCell<Opened>,
     requests: Semaphore,
     batch: BatchLimits,
@@ -51,7 +51,7 @@ impl Container {
         database: String,
         name: String,
         place: &str,
-        has_key: bool,
+        credentials: Credentials,
         rates: Rates,
         waits: &Waits,
     ) -> Self {
@@ -65,7 +65,7 @@ impl Container {
             database,
             name,
             location,
-            has_key,
+            credentials,
             opened: OnceCell::new(),
             requests: Semaphore::new(requests.min(Semaphore::MAX_PERMITS)),
             batch: BatchLimits { documents, ..BATCH },
@@ -99,9 +99,9 @@ impl Container {
         &self.location
     }
 
-    /// Whether the account's key is used.
+    /// Whether the account's key is used, without which no container can be made.
     pub(super) fn has_key(&self) -> bool {
-        self.has_key
+        self.credentials.is_key()
     }
 
     /// How much one call takes.
@@ -149,6 +149,10 @@ impl Container {
     /// The failure of a request for the container itself.
     pub(super) fn missing_or(&self, error: &CosmosError) -> StoreError {
         let error = store_error("the container", Effect::Reads, error);
+        if error.kind == StoreErrorKind::Denied {
+            let message = format!("{}, asked with {}", error.message, self.credentials.shown());
+            return StoreError { message, ..error };
+        }
         if error.kind != StoreErrorKind::NotFound {
             return error;
         }

@@ -7,11 +7,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use azure_core::credentials::{AccessToken, Secret, TokenCredential, TokenRequestOptions};
 use azure_core::error::ErrorKind;
+use azure_core::http::Url;
 use azure_core::time::{Duration as Span, OffsetDateTime};
 use azure_identity::{
     ClientSecretCredential, DeveloperToolsCredential, ManagedIdentityCredential,
     ManagedIdentityCredentialOptions, UserAssignedId, WorkloadIdentityCredential,
 };
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::stores::address::CosmosDbAddress;
@@ -19,14 +22,18 @@ use crate::{Error, Result};
 
 /// How long the machine's own identity service may take, which answers in milliseconds where there is one.
 const MACHINE: Duration = Duration::from_secs(2);
+/// How long Entra ID itself may take.
+const SERVICE: Duration = Duration::from_secs(20);
 /// How long before its end a token is replaced.
 const EARLY: Span = Span::minutes(5);
 
 /// What opens an account.
 #[derive(Clone)]
 pub enum Credentials {
-    /// The account's key, which may do everything.
+    /// The account's key of `COSMOS_KEY`, which may do everything.
     Key(Secret),
+    /// The account's key of `COSMOS_CONNECTION_STRING`.
+    ConnectionString(Secret),
     /// An identity of Entra ID, which reads and writes items but makes no container.
     Identity(Arc<dyn TokenCredential>),
 }
@@ -35,6 +42,7 @@ impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Key(_) => "Key",
+            Self::ConnectionString(_) => "ConnectionString",
             Self::Identity(_) => "Identity",
         })
     }
@@ -43,26 +51,48 @@ impl fmt::Debug for Credentials {
 impl Credentials {
     /// Takes what the environment names: `COSMOS_KEY`, else `COSMOS_CONNECTION_STRING`, else Entra ID.
     ///
-    /// Errors: a usage error for a connection string without a key or of another account.
+    /// Errors: a usage error for a key that can be none, and a connection string without a key or of another account.
     pub fn from_environment(address: &CosmosDbAddress) -> Result<Self> {
         if let Some(key) = variable("COSMOS_KEY") {
-            return Ok(Self::Key(Secret::new(key)));
+            return Ok(Self::Key(checked("COSMOS_KEY", key)?));
         }
         match variable("COSMOS_CONNECTION_STRING") {
-            Some(text) => key_of(&text, address).map(|key| Self::Key(Secret::new(key))),
+            Some(text) => {
+                let key = checked("The AccountKey in COSMOS_CONNECTION_STRING", key_of(&text, address)?)?;
+                Ok(Self::ConnectionString(key))
+            }
             None => Ok(Self::Identity(Arc::new(Chain::from_environment()))),
         }
     }
 
     /// Whether a key opens the account.
     pub(super) fn is_key(&self) -> bool {
-        matches!(self, Self::Key(_))
+        !matches!(self, Self::Identity(_))
+    }
+
+    /// Which they are, for a person.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Key(_) => "the key in COSMOS_KEY".to_owned(),
+            Self::ConnectionString(_) => "the key in COSMOS_CONNECTION_STRING".to_owned(),
+            Self::Identity(identity) => format!("Entra ID ({identity:?})"),
+        }
     }
 }
 
 /// A variable of the environment that is not empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// A key, unless it can be none.
+fn checked(named: &str, key: String) -> Result<Secret> {
+    // As strictly as the SDK reads it.
+    if BASE64_STANDARD.decode(&key).is_ok() {
+        return Ok(Secret::new(key));
+    }
+    Err(Error::usage(format!("{named} is no key of an account: it is not base64; nothing was done"))
+        .hint("Copy the primary or secondary key whole (az cosmosdb keys list --name ACCOUNT --resource-group GROUP)."))
 }
 
 /// The key in a connection string, which must be of the address's account.
@@ -79,12 +109,16 @@ fn key_of(text: &str, address: &CosmosDbAddress) -> Result<String> {
         )
         .hint("Copy the whole connection string: AccountEndpoint=https://…;AccountKey=…;"));
     };
-    let host = endpoint.split_once("://").map_or(endpoint.as_str(), |(_, rest)| rest);
-    let host = host.split(['/', ':']).next().unwrap_or_default();
-    if !host.eq_ignore_ascii_case(&address.host) {
+    let place = |text: &str| {
+        Url::parse(text).ok().map(|url| (url.host_str().map(str::to_owned), url.port_or_known_default()))
+    };
+    let (own, asked) = (place(&endpoint), address.endpoint());
+    if own.is_none() || own != place(&asked) {
+        // Nothing else of the string is shown: who knows what was pasted there.
+        let own = own.and_then(|(host, port)| Some(format!("{}:{}", host?, port?)));
         return Err(Error::usage(format!(
-            "COSMOS_CONNECTION_STRING is of the account {host:?}, the address of {:?}; nothing was done",
-            address.host
+            "COSMOS_CONNECTION_STRING is of the account at {}, the address is {asked}; nothing was done",
+            own.as_deref().unwrap_or("no valid address")
         ))
         .hint("Set COSMOS_KEY or the connection string of the account in the address."));
     }
@@ -118,11 +152,11 @@ impl Chain {
             (named("AZURE_TENANT_ID"), named("AZURE_CLIENT_ID"), named("AZURE_CLIENT_SECRET"))
         {
             let credential = ClientSecretCredential::new(&tenant, client, Secret::new(secret), None);
-            add("service principal", None, credential.map(|it| it as Arc<dyn TokenCredential>));
+            add("service principal", Some(SERVICE), credential.map(|it| it as Arc<dyn TokenCredential>));
         }
         if named("AZURE_FEDERATED_TOKEN_FILE").is_some() {
             let credential = WorkloadIdentityCredential::new(None);
-            add("workload identity", None, credential.map(|it| it as Arc<dyn TokenCredential>));
+            add("workload identity", Some(SERVICE), credential.map(|it| it as Arc<dyn TokenCredential>));
         }
         let identity = named("AZURE_CLIENT_ID").map(UserAssignedId::ClientId);
         let options = ManagedIdentityCredentialOptions { user_assigned_id: identity, ..Default::default() };
@@ -150,7 +184,7 @@ impl Chain {
                     let _first = self.chosen.set(at);
                     return Ok(token);
                 }
-                Err(why) => failures.push(format!("{}: {}", source.name, first_line(&why))),
+                Err(why) => failures.push(format!("{}: {}", source.name, one_line(&why))),
             }
         }
         Err(failed(format!("no identity of Entra ID gives a token ({})", failures.join("; "))))
@@ -159,6 +193,9 @@ impl Chain {
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(source) = self.chosen.get().and_then(|chosen| self.sources.get(*chosen)) {
+            return f.write_str(source.name);
+        }
         f.debug_list().entries(self.sources.iter().map(|source| source.name)).finish()
     }
 }
@@ -200,8 +237,8 @@ impl TokenCredential for Chain {
     }
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -223,8 +260,10 @@ mod tests {
         for (wrong, what) in [
             (
                 "AccountEndpoint=https://other.documents.azure.com:443/;AccountKey=S3CRET==;",
-                "\"other.documents",
+                "at other.documents",
             ),
+            ("AccountEndpoint=https://shop.documents.azure.com:8081/;AccountKey=S3CRET==;", ".com:8081, the"),
+            ("AccountEndpoint=S3CRET;AccountKey=S3CRET==;", "no valid address"),
             ("AccountEndpoint=https://shop.documents.azure.com:443/;", "lacks"),
             ("S3CRET", "lacks"),
         ] {

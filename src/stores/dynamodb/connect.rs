@@ -17,7 +17,7 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_types::service_config::ServiceConfigKey;
 
-use super::error::{chain_text, find_credentials_error};
+use super::error::{chain_text, find_credentials_error, is_of_the_machine};
 use crate::stores::address::DynamoDbAddress;
 use crate::{Error, Result};
 
@@ -114,6 +114,10 @@ pub(super) fn credentials_error(error: &(dyn std::error::Error + 'static)) -> Op
     let error = find_credentials_error(error)?;
     Some(match error {
         CredentialsError::CredentialsNotLoaded(_) => no_credentials(""),
+        // It is asked last, when nothing else has any.
+        _ if is_of_the_machine(error) => no_credentials(
+            ", and the machine's metadata service (AWS_EC2_METADATA_SERVICE_ENDPOINT, else 169.254.169.254) gives none",
+        ),
         CredentialsError::InvalidConfiguration(_) => no_credentials(&chain_text(error)),
         _ => Error::store(format!(
             "The AWS credentials could not be had{}; nothing was done",

@@ -5,6 +5,7 @@
 
 use std::error::Error as StdError;
 
+use aws_config::imds::client::error::ImdsError;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
@@ -155,6 +156,11 @@ pub(super) fn find_credentials_error<'e>(
     error: &'e (dyn StdError + 'static),
 ) -> Option<&'e CredentialsError> {
     causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+/// Whether it is the machine's own metadata service that gave no credentials.
+pub(super) fn is_of_the_machine(error: &(dyn StdError + 'static)) -> bool {
+    causes(error).any(|cause| cause.is::<ImdsError>())
 }
 
 fn causes<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {

@@ -1,5 +1,7 @@
 //! Region, credentials and endpoint: what is missing or wrong is said at once, and no secret with it.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use rekey::document::StoreKind;
@@ -49,6 +51,37 @@ fn without_a_region_or_credentials_it_is_a_usage_error_at_once() {
         assert!(said.contains(&format!("No AWS {lacks}")) && said.contains("hint: "), "{said}");
         assert!(!said.contains(SECRET), "{said}");
         assert!(time < Duration::from_secs(1), "{time:?}");
+    }
+}
+
+/// A metadata service that answers everything with this status; an empty one is never answered.
+fn metadata_service(status: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap();
+    let _serving = std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for mut client in listener.incoming().flatten() {
+            let _ = client.read(&mut [0; 4096]);
+            if !status.is_empty() {
+                let _ = write!(client, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+            }
+            open.push(client);
+        }
+    });
+    format!("http://{host}")
+}
+
+#[test]
+fn a_metadata_service_that_gives_no_credentials_is_a_usage_error_soon() {
+    let endpoint = Server::Dynoxide.endpoint();
+    let address = format!("dynamodb://eu-west-1?endpoint={endpoint}");
+    for status in ["403 Forbidden", "404 Not Found", "500 Internal Server Error", ""] {
+        let metadata = metadata_service(status);
+        let variables = [NOTHING[0], NOTHING[1], ("AWS_EC2_METADATA_SERVICE_ENDPOINT", metadata.as_str())];
+        let (code, said, time) = export(&address, "Events", &variables);
+        assert_eq!(code, Some(2), "{status}: {said}");
+        assert!(said.contains("No AWS credentials are configured"), "{status}: {said}");
+        assert!(time < Duration::from_secs(3), "{status}: {time:?}");
     }
 }
 

@@ -17,6 +17,7 @@ mod paths;
 mod prune;
 mod rekey;
 mod restore;
+mod status;
 mod store;
 mod tenant;
 mod undo;

@@ -11,6 +11,7 @@ mod manifest;
 pub mod prune;
 pub mod rekey;
 mod source;
+pub mod status;
 mod store;
 pub mod undo;
 pub mod verify;

@@ -5,6 +5,7 @@
 //! finished range, and a last line when all is done. A torn last line is the mark of a crash and is cut
 //! off. Only an unfinished journal is resumed; after a finished one everything is read back.
 
+mod inspect;
 mod ranges;
 mod record;
 
@@ -12,10 +13,13 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
+pub use inspect::{JournalAccount, inspect, journals_in};
 pub use ranges::Ranges;
 use record::Record;
-pub use record::{Context, Done, Tally};
+pub use record::{Context, Done, Run, Tally};
 use sha2::{Digest, Sha256};
 
 use crate::{Error, Result};
@@ -37,7 +41,7 @@ impl Journal {
     /// # Errors
     /// Usage: another run holds the journal, or an unfinished one has another context (both are shown).
     /// File: it cannot be read, written or locked, or is damaged before its last line.
-    pub fn open(folder: &Path, context: &Context) -> Result<Self> {
+    pub fn open(folder: &Path, context: &Context, run: Run) -> Result<Self> {
         let path = folder.join(file_name(context));
         let file = OpenOptions::new()
             .read(true)
@@ -49,7 +53,7 @@ impl Journal {
             .map_err(|e| Error::io("open the journal", &path, e))
             .map_err(|error| error.hint("Pass --state-dir DIR where it can be written."))?;
         lock(&file, &path)?;
-        let Replayed { header, finished, end, done, intended, tally, conflicts } = replay(&file, &path)?;
+        let Replayed { header, finished, end, done, intended, tally, conflicts, .. } = replay(&file, &path)?;
         let mut journal =
             Self { path, file, done, intended, tally, conflicts, resumed: header.is_some() && !finished };
         match header {
@@ -59,6 +63,7 @@ impl Journal {
             }
             _ => journal.restart(context)?,
         }
+        journal.append(&Record::Run(run))?;
         Ok(journal)
     }
 
@@ -150,15 +155,32 @@ fn file_name(context: &Context) -> String {
     format!("{}.{}-{}.journal", context.archive, context.command, &hex::encode(hasher.finalize())[..12])
 }
 
+/// How often a lock is tried, and the pause between: who only asks whether it is held holds it for a moment.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
 fn lock(file: &File, path: &Path) -> Result<()> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => {
-            Err(Error::usage(format!("Another run is working with the journal {path:?}; nothing was done"))
-                .hint("Wait for the other run, or stop it and run this command again to resume."))
+    for round in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if round < TRIES => sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(held(file, path)),
+            Err(TryLockError::Error(e)) => return Err(Error::io("lock the journal", path, e)),
         }
-        Err(TryLockError::Error(e)) => Err(Error::io("lock the journal", path, e)),
     }
+    Ok(())
+}
+
+/// Names the run that holds a journal.
+fn held(file: &File, path: &Path) -> Error {
+    // Its last line may be half written just now, which says nothing here.
+    let holder = replay(file, path).ok().and_then(|replayed| replayed.run);
+    let holder = match holder {
+        Some(run) => format!("Another run (process {}, since {})", run.process, run.started),
+        None => "Another run".to_owned(),
+    };
+    Error::usage(format!("{holder} is working with the journal {path:?}; nothing was done"))
+        .hint("Wait for the other run, or stop it and run this command again to resume.")
 }
 
 #[derive(Default)]
@@ -170,6 +192,9 @@ struct Replayed {
     intended: Ranges,
     tally: Tally,
     conflicts: Vec<String>,
+    /// When the first of its runs began, and the last one of them.
+    since: Option<String>,
+    run: Option<Run>,
 }
 
 /// Reads a journal; a last line that is torn or does not parse is left out, an earlier one is damage.
@@ -208,6 +233,10 @@ impl Replayed {
     fn apply(&mut self, record: Record) {
         match record {
             Record::Begin(context) => self.header = Some(context),
+            Record::Run(run) => {
+                let _ = self.since.get_or_insert_with(|| run.started.clone());
+                self.run = Some(run);
+            }
             Record::Intent { from, to } => self.intended.insert(from, to),
             Record::Done(done) => {
                 self.done.insert(done.from, done.to);
@@ -245,6 +274,10 @@ mod tests {
         }
     }
 
+    fn open(folder: &Path, context: &Context) -> Result<Journal> {
+        Journal::open(folder, context, Run::now(40, vec!["rekey".into(), "import".into()]))
+    }
+
     fn done(from: u64, to: u64) -> Done {
         Done { from, to, tally: Tally { written: to - from, ..Tally::default() }, conflicts: vec![] }
     }
@@ -252,12 +285,12 @@ mod tests {
     #[test]
     fn an_unfinished_journal_is_resumed_with_its_tally() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        let mut journal = open(folder.path(), &context()).unwrap();
         journal.intend(0, 10).unwrap();
         journal.finish_range(done(0, 10)).unwrap();
         journal.intend(10, 20).unwrap();
         drop(journal);
-        let journal = Journal::open(folder.path(), &context()).unwrap();
+        let journal = open(folder.path(), &context()).unwrap();
         assert!(journal.is_resumed());
         assert_eq!(journal.tally().written, 10);
         assert!(journal.done().contains(0, 10) && !journal.done().contains(10, 20));
@@ -267,10 +300,10 @@ mod tests {
     #[test]
     fn a_finished_journal_starts_over() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        let mut journal = open(folder.path(), &context()).unwrap();
         journal.finish_range(done(0, 10)).unwrap();
         journal.finish().unwrap();
-        let journal = Journal::open(folder.path(), &context()).unwrap();
+        let journal = open(folder.path(), &context()).unwrap();
         assert!(!journal.is_resumed());
         assert_eq!(journal.tally().written, 0);
     }
@@ -278,29 +311,50 @@ mod tests {
     #[test]
     fn a_torn_last_line_is_cut_off_and_an_earlier_one_is_damage() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        let mut journal = open(folder.path(), &context()).unwrap();
         journal.finish_range(done(0, 10)).unwrap();
         let path = journal.path().to_owned();
         drop(journal);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"done\":{\"from\":10").unwrap();
-        let mut journal = Journal::open(folder.path(), &context()).unwrap();
+        let mut journal = open(folder.path(), &context()).unwrap();
         journal.finish_range(done(10, 20)).unwrap();
         drop(journal);
-        assert_eq!(Journal::open(folder.path(), &context()).unwrap().tally().written, 20);
+        assert_eq!(open(folder.path(), &context()).unwrap().tally().written, 20);
         file.write_all(b"rubbish\n\"finished\"\n").unwrap();
-        assert_eq!(Journal::open(folder.path(), &context()).err().unwrap().kind(), crate::ErrorKind::File);
+        assert_eq!(open(folder.path(), &context()).err().unwrap().kind(), crate::ErrorKind::File);
+    }
+
+    #[test]
+    fn a_journal_says_how_far_its_runs_came_and_who_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = open(folder.path(), &context()).unwrap();
+        journal.finish_range(done(0, 10)).unwrap();
+        let path = journal.path().to_owned();
+        assert_eq!(journals_in(folder.path()).unwrap(), std::slice::from_ref(&path));
+        let running = inspect(&path).unwrap();
+        assert!(running.is_running && !running.is_finished);
+        assert_eq!((running.done, running.context), (10, Some(context())));
+        drop(journal);
+        let stopped = inspect(&path).unwrap();
+        assert!(!stopped.is_running);
+        assert_eq!(stopped.run.unwrap().process, std::process::id());
+        open(folder.path(), &context()).unwrap().finish().unwrap();
+        assert!(inspect(&path).unwrap().is_finished);
+        std::fs::write(&path, "rubbish\n{}\n").unwrap();
+        assert_eq!(inspect(&path).err().unwrap().kind(), crate::ErrorKind::File);
     }
 
     #[test]
     fn other_options_and_a_second_run_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path(), &context()).unwrap();
-        assert!(Journal::open(folder.path(), &context()).err().unwrap().to_string().contains("Another run"));
+        let journal = open(folder.path(), &context()).unwrap();
+        let error = open(folder.path(), &context()).err().unwrap().to_string();
+        assert!(error.contains(&format!("Another run (process {}, since", std::process::id())), "{error}");
         drop(journal);
         let mut other = context();
         let _ = other.options.insert("layout".into(), "mongodb-sagas".into());
-        let error = Journal::open(folder.path(), &other).err().unwrap();
+        let error = open(folder.path(), &other).err().unwrap();
         assert!(error.to_string().contains("layout: mongodb-events then, mongodb-sagas now"), "{error}");
     }
 }

@@ -10,6 +10,7 @@ mod import;
 mod prune;
 mod rekey;
 mod restore;
+mod status;
 mod undo;
 mod verify;
 
@@ -22,6 +23,7 @@ pub use import::ImportOptions;
 pub use prune::PruneOptions;
 pub use rekey::{AlreadyRekeyed, RekeyOptions, TenantRuleChoice};
 pub use restore::RestoreOptions;
+pub use status::StatusOptions;
 pub use undo::UndoOptions;
 pub use verify::{ProbeStreams, VerifyOptions};
 

@@ -15,8 +15,9 @@ pub use explanation::Explanation;
 pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
 pub use text::show;
 pub use verb::{
-    Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, KeySample, Level, PageReport,
-    PruneReport, RekeyReport, TenantVerdict, Totals, UndoReport, Verdict, VerifyReport,
+    Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, JournalState, JournalStatus,
+    KeySample, Level, PageReport, PruneReport, RekeyReport, StatusReport, TenantVerdict, Totals, UndoReport,
+    Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -84,6 +85,8 @@ pub enum Report {
     Restore(ImportReport),
     /// Of `undo`.
     Undo(UndoReport),
+    /// Of `status`.
+    Status(StatusReport),
     /// Of `demo`.
     Demo(DemoReport),
     /// Of `explain`.

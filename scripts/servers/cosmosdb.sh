@@ -45,6 +45,8 @@ install_host() {
 start() {
   local dir=$1 pid address='' deadline
   mkdir -p "$dir"
+  # Looked at below, maybe before the host's shell has made it.
+  : >"$dir/host.out"
   # In a session of its own, so that an interrupt of the tests leaves it to `stop`. It takes a free port by itself.
   setsid "$(program)" --key "$KEY" </dev/null >"$dir/host.out" 2>"$dir/host.log" &
   pid=$!

@@ -10,13 +10,14 @@ use super::man::ManArgs;
 use super::prune::PruneArgs;
 use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
+use super::status::StatusArgs;
 use super::undo::UndoArgs;
 use super::verify::VerifyArgs;
 use crate::commands;
 use crate::error::Result;
 use crate::options::{
     DemoOptions, ExplainOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions,
-    UndoOptions, VerifyOptions,
+    StatusOptions, UndoOptions, VerifyOptions,
 };
 use crate::report::{Outcome, PageReport, Report};
 use crate::signal::StopSignal;
@@ -34,6 +35,7 @@ pub(super) enum Verb {
     Prune(PruneArgs),
     Restore(RestoreArgs),
     Undo(UndoArgs),
+    Status(StatusArgs),
     Demo(DemoArgs),
     Explain(ExplainArgs),
     Completions(CompletionsArgs),
@@ -51,6 +53,7 @@ pub(super) enum Command {
     Prune(PruneOptions),
     Restore(RestoreOptions),
     Undo(UndoOptions),
+    Status(StatusOptions),
     Demo(DemoOptions),
     Explain(ExplainOptions),
     Print(PageReport),
@@ -67,6 +70,7 @@ impl Verb {
             Self::Prune(_) => "prune",
             Self::Restore(_) => "restore",
             Self::Undo(_) => "undo",
+            Self::Status(_) => "status",
             Self::Demo(_) => "demo",
             Self::Explain(_) => "explain",
             Self::Completions(_) => "completions",
@@ -101,6 +105,7 @@ impl Verb {
             Self::Prune(args) => Command::Prune(args.into_options(global)?),
             Self::Restore(args) => Command::Restore(args.into_options(global)?),
             Self::Undo(args) => Command::Undo(args.into_options(global)?),
+            Self::Status(args) => Command::Status(args.into_options()),
             Self::Demo(args) => Command::Demo(args.into_options()),
             Self::Explain(args) => Command::Explain(args.into_options()),
             Self::Completions(args) => Command::Print(args.page()),
@@ -121,6 +126,7 @@ impl Command {
             Self::Prune(options) => commands::prune::run(options, ui, stop).await,
             Self::Restore(options) => commands::import::restore(options, ui, stop).await,
             Self::Undo(options) => commands::undo::run(options, ui, stop).await,
+            Self::Status(options) => commands::status::run(&options),
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
             Self::Explain(options) => commands::explain::run(options),
             Self::Print(page) => Ok(Outcome::done(Report::Page(page))),

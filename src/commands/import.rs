@@ -12,6 +12,7 @@ mod notable;
 mod plan;
 mod preflight;
 mod result;
+mod resume;
 mod send;
 mod set_aside;
 mod target;

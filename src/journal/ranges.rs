@@ -21,6 +21,11 @@ impl Ranges {
         let _ = self.0.insert(from, to);
     }
 
+    /// How many positions are in the set.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|(from, to)| to - from).sum()
+    }
+
     /// Whether all of `[from, to)` is in the set.
     pub fn contains(&self, from: u64, to: u64) -> bool {
         from >= to || self.0.range(..=from).next_back().is_some_and(|(_, &end)| end >= to)
@@ -49,6 +54,7 @@ mod tests {
                 set.insert(from, from + length);
                 model.extend(from..from + length);
             }
+            prop_assert_eq!(set.count(), model.len() as u64);
             let (from, to) = (probe.0, probe.0 + probe.1);
             prop_assert_eq!(set.contains(from, to), (from..to).all(|p| model.contains(&p)));
             prop_assert_eq!(set.overlaps(from, to), (from..to).any(|p| model.contains(&p)));

@@ -44,6 +44,35 @@ impl Context {
     }
 }
 
+/// One process that works with a journal, for whoever asks about it later; no secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The process id.
+    pub process: u32,
+    /// When it began (RFC 3339, UTC).
+    pub started: String,
+    /// How many documents there are to write.
+    pub documents: u64,
+    /// The folder that the paths of the command are relative to.
+    pub folder: String,
+    /// The words of the command that goes on with it.
+    pub command: Vec<String>,
+}
+
+impl Run {
+    /// This process, from now on.
+    pub fn now(documents: u64, command: Vec<String>) -> Self {
+        let folder = std::env::current_dir().unwrap_or_default();
+        Self {
+            process: std::process::id(),
+            started: crate::archive::now().to_string(),
+            documents,
+            folder: folder.to_string_lossy().into_owned(),
+            command,
+        }
+    }
+}
+
 /// How many documents came to which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -100,6 +129,7 @@ pub struct Done {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Record {
     Begin(Context),
+    Run(Run),
     Intent { from: u64, to: u64 },
     Done(Done),
     Finished,

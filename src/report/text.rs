@@ -3,6 +3,7 @@
 mod copy;
 mod explain;
 mod rewrite;
+mod status;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Verify(report) => verify::verify(report, ui)?,
         Report::Prune(report) => copy::prune(report, ui)?,
         Report::Undo(report) => copy::undo(report, ui)?,
+        Report::Status(report) => status::status(report, ui)?,
         // It shows itself as it goes.
         Report::Demo(_) => {}
         Report::Explain(report) => explain::explain(report, ui)?,

@@ -3,6 +3,7 @@ mod demo;
 mod explain;
 mod page;
 mod rewrite;
+mod status;
 mod verify;
 
 pub use copy::{ExportReport, ImportReport, PruneReport, UndoReport};
@@ -10,6 +11,7 @@ pub use demo::{DemoLayout, DemoReport};
 pub use explain::ExplainReport;
 pub use page::PageReport;
 pub use rewrite::{KeySample, RekeyReport};
+pub use status::{JournalState, JournalStatus, StatusReport};
 pub use verify::{Counted, Level, TenantVerdict, Totals, Verdict, VerifyReport};
 
 use std::path::PathBuf;

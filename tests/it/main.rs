@@ -36,6 +36,7 @@ mod results;
 mod road;
 mod scene;
 mod signals;
+mod status;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;

@@ -17,5 +17,6 @@ mod settings;
 mod side_effects;
 mod signals;
 mod split;
+mod undo;
 mod units;
 mod vectors;

@@ -14,4 +14,5 @@ mod server;
 mod settings;
 mod side_effects;
 mod signals;
+mod undo;
 mod vectors;

@@ -15,4 +15,5 @@ mod road;
 mod server;
 mod service;
 mod signals;
+mod undo;
 mod writer;

@@ -9,3 +9,4 @@ mod road;
 mod server;
 mod signals;
 mod targets;
+mod undo;

@@ -187,15 +187,18 @@ fn a_wrong_import_is_taken_back_and_the_store_is_as_it_was() {
     }
 }
 
-#[test]
-fn what_firestore_moved_comes_back_by_restore_and_undo() {
-    let scene = Scene::new(StoreKind::Firestore);
-    let generated = Generated::events(StoreKind::Firestore, 40);
-    scene.seed(&generated, "shop.db", "shop");
-    let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
+/// What `import --move` moved is put back by `restore`, and taken back then.
+pub fn moved_and_back(scene: &Scene, generated: &Generated) {
+    scene.seed(generated, "shop.db", "shop");
+    let _ = scene.export("shop.db", "shop", generated.kind, "legacy.ndjson");
     let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
     let _ = scene.import("rekeyed.ndjson", "shop.db", "shop", &["--move"]);
-    after_the_legacy_documents_went(&scene, &generated);
+    after_the_legacy_documents_went(scene, generated);
+}
+
+#[test]
+fn what_firestore_moved_comes_back_by_restore_and_undo() {
+    moved_and_back(&Scene::new(StoreKind::Firestore), &Generated::events(StoreKind::Firestore, 40));
 }
 
 #[test]

@@ -11,14 +11,14 @@ use super::capacity::WriteUnits;
 use super::preflight::Checked;
 use super::target::Target;
 use super::undo::{self, Noted};
-use super::{Job, Plan, What};
+use super::{Job, Plan, What, resume};
 use crate::commands::batches::interrupted;
 use crate::commands::journal_stem;
 use crate::commands::store::notice_expired;
 use crate::document::canonical::differing_fields;
 use crate::document::json::Tape;
 use crate::document::{StoreKind, integer_field, text_field};
-use crate::journal::{Context, Done, Journal, Ranges, Tally};
+use crate::journal::{self, Context, Done, Journal, Ranges, Tally};
 use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
 use crate::stores::outcome::{self, Conflict, Outcome};
@@ -47,8 +47,12 @@ pub(super) async fn send(
     ui: &Ui,
     stop: &StopSignal,
 ) -> Result<Sent> {
-    let mut journal =
-        if job.dry_run { None } else { Some(Journal::open(folder, &context(job, plan, target)?)?) };
+    let mut journal = if job.dry_run {
+        None
+    } else {
+        let run = journal::Run::now(checked.documents, resume::command(job));
+        Some(Journal::open(folder, &context(job, plan, target)?, run)?)
+    };
     let resumed = journal.as_ref().is_some_and(Journal::is_resumed);
     let done = journal.as_ref().map(|journal| journal.done().clone()).unwrap_or_default();
     if let Some(journal) = journal.as_ref().filter(|_| resumed) {

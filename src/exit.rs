@@ -37,7 +37,7 @@ impl ExitStatus {
         matches!(self, Self::Done | Self::Finding | Self::Partial | Self::Failed(ErrorKind::Refused))
     }
 
-    /// The rank among several: 70, 130 / 143, (141), 5, 4, 74, (2), 1, 3, 0.
+    /// The rank among several: 70, 130 or 143, 141, 5, 4, 74, 2, 1, 3, 0.
     ///
     /// A closed pipe counts as a signal. A usage error ends a run before anything else can apply.
     fn precedence(self) -> u8 {

@@ -129,7 +129,11 @@ impl Evidence {
         };
         let error =
             Error::usage(format!("{path:?} has no manifest {:?} that says {without}", file_name(&manifest)));
-        Err(error.hint(format!("Pass {missing}.")))
+        let error = error.hint(format!("Pass {missing}."));
+        if self.vendor.is_some() {
+            return Err(error);
+        }
+        Err(error.hint("Put the manifest beside it if rekey wrote it, or name it with --manifest: archive, manifest and key map belong together."))
     }
 
     fn refuse_layouts_that_differ(&self) -> Result<()> {

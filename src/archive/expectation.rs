@@ -1,5 +1,6 @@
 //! What somebody says an archive holds, and the comparison with what it does hold.
 
+use crate::ui::format::count;
 use crate::{Error, Result};
 
 use super::Totals;
@@ -42,10 +43,10 @@ impl Expectation {
     pub fn check(&self, archive: &str, found: &Totals) -> Result<()> {
         let mut differences = Vec::new();
         if let Some(documents) = self.documents.filter(|documents| *documents != found.documents) {
-            differences.push(format!("{} documents, not {documents}", found.documents));
+            differences.push(format!("{}, not {documents}", count(found.documents, "document")));
         }
         if let Some(bytes) = self.bytes.filter(|bytes| *bytes != found.bytes) {
-            differences.push(format!("{} bytes, not {bytes}", found.bytes));
+            differences.push(format!("{}, not {bytes}", count(found.bytes, "byte")));
         }
         if let Some(sha256) = self.sha256.as_deref().filter(|sha256| *sha256 != found.sha256) {
             differences.push(format!("SHA-256 {}, not {sha256}", found.sha256));

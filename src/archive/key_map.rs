@@ -1,7 +1,7 @@
 //! The key map: which document got which key, in the archive's order.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -95,6 +95,7 @@ impl KeyMapWriter {
 
 /// Reads a key map and proves at its end that it is the one its archive's manifest names.
 pub struct KeyMapReader {
+    path: PathBuf,
     lines: LineReader,
     chunk: Chunk,
     next: usize,
@@ -125,7 +126,8 @@ impl KeyMapReader {
             bytes: None,
             sha256: sha256.map(str::to_owned),
         };
-        Self { lines: LineReader::open_file(path, Some(expectation)), chunk: Chunk::new(), next: 0 }
+        let lines = LineReader::open_file(path, Some(expectation));
+        Self { path: path.to_owned(), lines, chunk: Chunk::new(), next: 0 }
     }
 
     /// The next row; `None` at the end, where the key map was proven to be whole.
@@ -133,7 +135,7 @@ impl KeyMapReader {
     pub fn next(&mut self) -> Result<Option<KeyMapRow<'_>>> {
         if self.next >= self.chunk.len() {
             self.next = 0;
-            if !self.lines.fill(&mut self.chunk)? {
+            if !self.lines.fill(&mut self.chunk).map_err(|error| missing(&self.path, error))? {
                 return Ok(None);
             }
         }
@@ -147,6 +149,17 @@ impl KeyMapReader {
     pub fn finish(self) -> Result<Totals> {
         self.lines.finish()
     }
+}
+
+/// Says what to do about a key map that is not there.
+fn missing(path: &Path, error: Error) -> Error {
+    if path.exists() {
+        return error;
+    }
+    error.hint(format!(
+        "Put the key map beside the archive's manifest as {:?}: rekey wrote it with the archive. If it is lost, rewrite the legacy archive by the same command again, which gives the same files.",
+        path.file_name().unwrap_or_default()
+    ))
 }
 
 /// Why a line is no row.

@@ -95,5 +95,8 @@ fn refuse_missing(path: &Path) -> Result<()> {
         return Err(Error::file(format!("{path:?} is not there, only its unfinished {growing:?}"))
             .hint("Run the command that writes it again; it leaves the whole file under its own name."));
     }
-    Err(Error::io("open the archive", path, source))
+    Err(Error::io("open the archive", path, source).hint(format!(
+        "Check the path; a relative one begins in {:?}.",
+        std::env::current_dir().unwrap_or_default()
+    )))
 }

@@ -4,6 +4,7 @@
 //! line a data file) and the data files, which the service puts in `data/`. A copy may hold them beside the
 //! manifests, and unpacked.
 
+use crate::ui::format::count;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -87,8 +88,8 @@ pub(super) fn read_export(folder: &Path) -> Result<(VendorManifest, Vec<DataFile
     let documents: u64 = files.iter().map(|file| file.documents).fold(0, u64::saturating_add);
     if documents != summary.item_count {
         return Err(Error::file(format!(
-            "The manifests in {folder:?} contradict each other: {SUMMARY} says {} documents, {FILES} {documents}",
-            summary.item_count
+            "The manifests in {folder:?} contradict each other: {SUMMARY} says {}, {FILES} {documents}",
+            count(summary.item_count, "document")
         )));
     }
     refuse_unnamed(folder, &files)?;

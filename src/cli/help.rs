@@ -30,7 +30,7 @@ Exit codes:
   74   a disk or file: full, unreadable, damaged or unfinished archive
   130  interrupted; run again to resume (143 after SIGTERM, 141 if the reader
        of the output is gone)
-  Where several apply: 70, 130 or 143, 5, 4, 74, 1, 3, 0.
+  Where several apply: 70, 130 or 143, 141, 5, 4, 74, 2, 1, 3, 0.
 ";
 
 /// Where to find the rest.

@@ -222,8 +222,9 @@ async fn refuse_changed_collection(
     }
     match reader.count(snapshot).await? {
         Some(count) if count != read => Err(Error::store(format!(
-            "{} holds {count} documents but the scan gave {read}; nothing was written",
-            before.location
+            "{} holds {} but the scan gave {read}; nothing was written",
+            before.location,
+            format::count(count, "document")
         ))
         .hint("Stop whoever writes to the collection, then export again.")),
         _ => Ok(()),
@@ -249,8 +250,8 @@ fn empty_source(source: &Description, allow_empty: bool, ui: &Ui) -> Result<()> 
 fn notices(ui: &Ui, left_out: u64, escape_records: u64, without_snapshot: bool, source: &Description) {
     if left_out > 0 {
         let message = format!(
-            "{} of other kinds share the collection and were left out.",
-            format::count(left_out, "document")
+            "{} left out: the collection is shared with other kinds.",
+            format::subject(left_out, "document", ["was", "were"])
         );
         ui.notice(NoticeCode::Foreign, message);
     }

@@ -28,7 +28,7 @@ use crate::rewrite::{
 };
 use crate::signal::StopSignal;
 use crate::tenant::{PrefixConflict, PrefixSet, TenantResolver};
-use crate::ui::Ui;
+use crate::ui::{Ui, format};
 use crate::{Error, Result};
 use outputs::Outputs;
 
@@ -302,9 +302,8 @@ impl Rewrite<'_> {
         let nothing =
             if self.options.dry_run { "a rewrite would write nothing" } else { "nothing was written" };
         let mut error = Error::refused(format!(
-            "{} of {} documents are refused ({}); {nothing}",
-            account.refused,
-            account.documents,
+            "{} refused ({}); {nothing}",
+            format::part(account.refused, account.documents, "document", ["is", "are"]),
             reasons.join(", ")
         ));
         if let Some(path) = &outputs.refused {
@@ -330,15 +329,18 @@ impl Rewrite<'_> {
         }
         let replaced = account.owners_replaced;
         if replaced > 0 {
-            let message = format!("{replaced} documents named another owner, which was replaced.");
+            let message = format!(
+                "{} another owner, which was replaced.",
+                format::subject(replaced, "document", ["named", "named"])
+            );
             self.ui.notice(NoticeCode::OwnersReplaced, message);
         }
         if let Some(unused) = self.tenants.unused_rows().filter(|unused| unused.unused > 0) {
             let lines: Vec<_> = unused.first_lines.iter().map(u64::to_string).collect();
             let message = format!(
-                "{} of {} rows of the tenant map matched nothing (first lines: {}).",
-                unused.unused,
-                unused.rows,
+                "{} of {} of the tenant map matched nothing (first lines: {}).",
+                format::number(unused.unused),
+                format::count(unused.rows, "row"),
                 lines.join(", ")
             );
             self.ui.notice(NoticeCode::UnusedRows, message);
@@ -346,17 +348,24 @@ impl Rewrite<'_> {
         let without_json = self.tenants.documents_without_json();
         if without_json > 0 {
             let message = format!(
-                "{without_json} documents hold no JSON where the tenant is looked for; they inherit it."
+                "{} no JSON where the tenant is looked for, and inherit{} it.",
+                format::subject(without_json, "document", ["holds", "hold"]),
+                if without_json == 1 { "s" } else { "" }
             );
             self.ui.notice(NoticeCode::NotJson, message);
         }
         if account.streams_with_holes > 0 {
-            let message = format!("{} streams have gaps in their versions.", account.streams_with_holes);
+            let message = format!(
+                "{} gaps in the versions.",
+                format::subject(account.streams_with_holes, "stream", ["has", "have"])
+            );
             self.ui.notice(NoticeCode::Gaps, message);
         }
         if account.out_of_scope > 0 {
-            let message =
-                format!("{} documents belong to tenants that were not asked for.", account.out_of_scope);
+            let message = format!(
+                "{} to tenants that were not asked for.",
+                format::subject(account.out_of_scope, "document", ["belongs", "belong"])
+            );
             self.ui.notice(NoticeCode::OutOfScope, message);
         }
     }

@@ -5,6 +5,7 @@ mod expectation;
 mod legacy;
 mod result;
 
+use crate::ui::format::{count, subject};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -141,7 +142,10 @@ impl Verification<'_> {
         self.totals.legacy = legacy_documents;
         found.findings.into_iter().try_for_each(|finding| findings.push(finding))?;
         if foreign > blocking {
-            let message = format!("{} documents of other kinds share the collection.", foreign - blocking);
+            let message = format!(
+                "{} the collection.",
+                subject(foreign - blocking, "other document", ["shares", "share"])
+            );
             self.ui.notice(NoticeCode::Foreign, message);
         }
         let content = self.expectation.level() == Level::Content;
@@ -248,7 +252,10 @@ impl Verification<'_> {
             let message = if documents == expected {
                 format!("The framework's own read gives other documents than the {expected} of the stream.")
             } else {
-                format!("The framework's own read gives {documents} documents where {expected} must be.")
+                format!(
+                    "The framework's own read gives {} where {expected} must be.",
+                    count(documents, "document")
+                )
             };
             findings.push(Finding {
                 key: Some(stream.shown.clone()),

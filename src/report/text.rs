@@ -11,11 +11,14 @@ use std::fmt::Display;
 
 use super::{Finding, FindingsAccount, Outcome, Report};
 use crate::error::Result;
-use crate::ui::format::{count, number};
+use crate::ui::format::{count, number, shortened};
 use crate::ui::{Align, Table, Ui};
 
 /// How many findings the screen lists; more are in the JSON result and all of them in the findings file.
 const SHOWN_FINDINGS: usize = 10;
+
+/// The most characters of a key in a table; the JSON result and the files have all of it.
+const SHOWN_KEY: usize = 80;
 
 /// How many tenants the screen lists; the JSON result has all of them.
 const SHOWN_TENANTS: usize = 40;
@@ -51,7 +54,7 @@ fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {
     // Where the causes are known, what follows from them is counted alone.
     let shown = account.first.iter().filter(|it| !it.code.follows() || followers == account.total);
     for finding in shown.take(SHOWN_FINDINGS) {
-        table.row([finding.code.code(), &document(finding), &finding.message]);
+        table.row([finding.code.code(), &shortened(&document(finding), SHOWN_KEY), &finding.message]);
     }
     ui.table(&table)?;
     let shown = u64::try_from(table.len()).unwrap_or(u64::MAX);
@@ -63,9 +66,13 @@ fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {
     match (account.total.saturating_sub(shown), &account.file) {
         (0, None) => Ok(()),
         (0, Some(file)) => ui.line(&format!("The list is in {}.", file.display())),
-        (more, Some(file)) => ui.line(&format!("{} more are in {}{of_these}.", number(more), file.display())),
-        (more, None) => ui.line(&format!("{} more are not shown{of_these}.", number(more))),
+        (more, Some(file)) => ui.line(&format!("{} in {}{of_these}.", are_more(more), file.display())),
+        (more, None) => ui.line(&format!("{} not shown{of_these}.", are_more(more))),
     }
+}
+
+fn are_more(more: u64) -> String {
+    format!("{} more {}", number(more), if more == 1 { "is" } else { "are" })
 }
 
 /// What the finding is about, as closely as it says.
@@ -135,6 +142,24 @@ mod tests {
         assert!(shown.contains("1,234 findings\n"), "{shown}");
         assert_eq!(shown.matches("It is not there.").count(), SHOWN_FINDINGS);
         assert!(shown.ends_with("1,224 more are in a.findings.ndjson.\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_long_key_is_shortened_in_the_table_and_nothing_else_grows_with_it() {
+        let (ui, screen) = Ui::recording();
+        let long = format!("t:acme:Order:{}:7", "x".repeat(2_000));
+        let finding = |key: &str| Finding {
+            key: Some(key.to_owned()),
+            ..Finding::new(FindingCode::Missing, "It is not there.")
+        };
+        let first = vec![finding(&long), finding("t:acme:Order:A-1:0")];
+        let account = FindingsAccount { total: 3, first, ..FindingsAccount::default() };
+        let report = Report::Export(ExportReport::default());
+        show(&Outcome::done(report).with_findings(account), &ui).unwrap();
+        let shown = screen.text();
+        assert!(shown.contains("t:acme:Order:xxx") && shown.contains("xxx:7  It is"), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() < 140), "{shown}");
+        assert!(shown.ends_with("1 more is not shown.\n"), "{shown}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The rule the operator states, and how a manifest describes it.
 
 use super::{KnownTenants, SINGLE_TENANT, TenantField, TenantMap, UNTENANTED, UnusedRows};
+use crate::ui::format::count;
 use serde::{Deserialize, Serialize};
 
 /// How the tenant of a stream is found. Clones share what they learn about the use of the rule.
@@ -100,7 +101,7 @@ impl std::fmt::Display for DescribedRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Constant { tenant } => write!(f, "the tenant {tenant:?} for every stream"),
-            Self::Map(FileDescription { rows, .. }) => write!(f, "a tenant map of {rows} rows"),
+            Self::Map(FileDescription { rows, .. }) => write!(f, "a tenant map of {}", count(*rows, "row")),
             Self::Field { path } => write!(f, "the tenant that documents carry in {path:?}"),
         }
     }

@@ -29,6 +29,29 @@ pub fn count(value: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", number(value))
 }
 
+/// Writes a number with its noun and the verb that goes with it: `1 document is`, `2 documents are`.
+pub fn subject(value: u64, noun: &str, [one, several]: [&str; 2]) -> String {
+    format!("{} {}", count(value, noun), if value == 1 { one } else { several })
+}
+
+/// Writes a part of a whole with the verb that goes with it: `1 of 5 documents is`, `2 of 5 documents are`.
+pub fn part(value: u64, whole: u64, noun: &str, [one, several]: [&str; 2]) -> String {
+    format!("{} of {} {}", number(value), count(whole, noun), if value == 1 { one } else { several })
+}
+
+/// Leaves the middle of a text out that is longer than so many characters; the end of a key says as much as its
+/// beginning.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    let length = text.chars().count();
+    if length <= most {
+        return Cow::Borrowed(text);
+    }
+    let kept = most.saturating_sub(1);
+    let (before, after) = (kept - kept / 3, kept / 3);
+    let begins = text.chars().take(before).chain(['…']);
+    Cow::Owned(begins.chain(text.chars().skip(length - after)).collect())
+}
+
 /// Writes a number of bytes with three significant digits in decimal units: `512 B`, `1.23 MB`.
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
@@ -104,6 +127,21 @@ mod tests {
         assert_eq!(count(2, "query"), "2 queries");
         assert_eq!(count(1, "query"), "1 query");
         assert_eq!(count(2, "key"), "2 keys");
+    }
+
+    #[test]
+    fn verbs_follow_their_number() {
+        let are = |value| subject(value, "document", ["is", "are"]);
+        assert_eq!([are(0), are(1), are(1_000)], ["0 documents are", "1 document is", "1,000 documents are"]);
+        let are = |value| part(value, 2, "document", ["is", "are"]);
+        assert_eq!([are(1), are(2)], ["1 of 2 documents is", "2 of 2 documents are"]);
+    }
+
+    #[test]
+    fn the_middle_of_a_long_text_is_left_out() {
+        assert_eq!(shortened("t:acme:Zoë", 10), "t:acme:Zoë");
+        assert_eq!(shortened("t:acme:Ordér:0123456789:7", 13), "t:acme:O…89:7");
+        assert_eq!(shortened("abc", 1), "…");
     }
 
     #[test]

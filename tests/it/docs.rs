@@ -49,6 +49,24 @@ fn codes<'a>(rows: &[Vec<&'a str>]) -> Vec<&'a str> {
 }
 
 #[test]
+fn the_help_and_the_page_list_the_same_exit_codes_in_the_same_order() {
+    let page = read("docs/exit-codes.md");
+    let documented = table(&page, "## Exit codes");
+    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin!("rekey")).arg("--help").output();
+    let help = String::from_utf8(output.unwrap().stdout).unwrap();
+    let (_, codes_of_help) = help.split_once("Exit codes:").unwrap();
+    for code in codes(&documented) {
+        let is_named = codes_of_help.split(|it: char| !it.is_ascii_digit()).any(|word| word == code);
+        assert!(is_named, "rekey --help does not name {code}");
+    }
+    let order = |text: &str| {
+        let (_, order) = text.rsplit_once(": 70, ").unwrap();
+        order.lines().next().unwrap().replace("then ", "")
+    };
+    assert_eq!(order(codes_of_help), order(page.split("## Reasons").next().unwrap()));
+}
+
+#[test]
 fn every_reason_is_documented_with_the_programs_own_advice() {
     let page = read("docs/exit-codes.md");
     let rows = table(&page, "## Reasons: why a document is refused");

@@ -52,6 +52,46 @@ fn only_what_is_missing_is_asked_for() {
 }
 
 #[test]
+fn what_is_missing_is_told_with_what_to_do() {
+    let scene = scene(&format!("{EVENT}\n"));
+    let _ = said(&scene, &REWRITE.replace("documents 2", "documents 1"), 0);
+    let at = "--to embedded:s.redb?as=cosmosdb --collection events --create-target";
+    let nothing = said(&scene, &format!("import nwe {at}"), 74);
+    assert!(nothing.contains("\"nwe\"") && nothing.contains("hint: Check the path"), "{nothing}");
+    scene.copy("new", "alone");
+    let alone = said(&scene, &format!("import alone {at}"), 2);
+    assert!(alone.contains("manifest beside it") && alone.contains("--manifest"), "{alone}");
+    let _ = said(&scene, &format!("import new {at}"), 0);
+    scene.copy("new.manifest.json", "alone.manifest.json");
+    std::fs::remove_file(scene.path("new.keys.ndjson")).unwrap();
+    let legacy = "prune old --layout events --expect-documents 1 --rekeyed new --from embedded:s.redb?as=cosmosdb --collection events";
+    let lost = said(&scene, legacy, 74);
+    assert!(lost.contains("hint: Put the key map beside") && lost.contains("same command again"), "{lost}");
+    let swapped = said(&scene, &legacy.replace("old --layout events --expect-documents 1", "new"), 2);
+    assert!(swapped.contains("rekeyed archive") && swapped.contains("--rekeyed"), "{swapped}");
+}
+
+#[test]
+fn one_document_is_one_document_and_more_are_more_than_expected() {
+    let scene = scene(&format!("{EVENT}\n"));
+    let refused = said(&scene, &REWRITE.replace("documents 2", "documents 1").replace("acme", "t:x"), 5);
+    assert!(refused.contains("1 of 1 document is refused"), "{refused}");
+    let _ = said(&scene, &REWRITE.replace("documents 2", "documents 1"), 0);
+    let at = "embedded:s.redb?as=cosmosdb --collection events";
+    let _ = said(&scene, &format!("import new --to {at} --create-target"), 0);
+    let another =
+        scene.text("new").replace("Order:a", "Order:b").replace("\"a\"", "\"b\"").replace("a-0", "b-0");
+    scene.write("another", another);
+    let restore = "restore another --layout cosmosdb-events --expect-documents 1 --to";
+    let _ = said(&scene, &format!("{restore} {at}"), 0);
+    let arguments = format!("verify new --against {at}");
+    let ran = scene.run(&arguments.split_whitespace().collect::<Vec<_>>());
+    ran.ended_with(1);
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    assert!(shown.contains("2 documents found where 1 must be, 1 unexpected."), "{shown}");
+}
+
+#[test]
 fn a_manifest_is_known_by_what_it_holds() {
     let scene = scene(&format!("{EVENT}\n"));
     let _ = said(&scene, &REWRITE.replace("documents 2", "documents 1"), 0);

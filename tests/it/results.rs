@@ -105,7 +105,7 @@ fn documents_without_json_are_counted_once() {
     let how = ["--tenant-field", "note#/tenant", "--on-refused", "set-aside"];
     let result = legacy.rewrite(&how).ended(3);
     let message = result["notices"][0]["message"].as_str().unwrap();
-    assert!(message.starts_with("1 documents hold no JSON"), "{message}");
+    assert!(message.starts_with("1 document holds no JSON"), "{message}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn what_is_imported_as_it_is_although_somebody_should_know_is_a_notice() {
     let _ = legacy.rewrite(&["--tenant", "acme"]).ended(0);
     let result = legacy.scene.import("new", "s.redb", "events", &["--create-target"]);
     assert_eq!(notices(&result), ["large-integer"]);
-    assert!(result["notices"][0]["message"].as_str().unwrap().starts_with("1 documents"));
+    assert!(result["notices"][0]["message"].as_str().unwrap().starts_with("1 document holds integers"));
 
     let scene = Scene::new(StoreKind::Firestore);
     let fields = r#""streamId":{"stringValue":"Order:a"},"eventId":{"stringValue":"a-0"},"aggregateId":{"stringValue":"a"},"aggregateType":{"stringValue":"Order"},"version":{"integerValue":"0"},"of":{"referenceValue":"projects/p/databases/d/documents/users/1"}"#;

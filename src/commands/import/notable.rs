@@ -2,6 +2,7 @@ use crate::document::json::Tape;
 use crate::document::{StoreKind, has_large_integer, has_reference};
 use crate::report::NoticeCode;
 use crate::ui::Ui;
+use crate::ui::format::subject;
 
 /// Counts documents that are written as they are although somebody should know of what they hold.
 #[derive(Default)]
@@ -25,13 +26,15 @@ impl Notable {
         let Self { large_integers, references } = self;
         if *large_integers > 0 {
             let message = format!(
-                "{large_integers} documents hold integers beyond ±2^53, which Cosmos DB and whoever reads it as a double may round."
+                "{} integers beyond ±2^53, which Cosmos DB and whoever reads it as a double may round.",
+                subject(*large_integers, "document", ["holds", "hold"])
             );
             ui.notice(NoticeCode::LargeInteger, message);
         }
         if *references > 0 {
             let message = format!(
-                "{references} documents refer to documents by their full path, which stays as it is."
+                "{} to documents by their full path, which stays as it is.",
+                subject(*references, "document", ["refers", "refer"])
             );
             ui.notice(NoticeCode::References, message);
         }

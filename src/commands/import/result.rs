@@ -5,6 +5,7 @@ use super::send::Sent;
 use super::{Job, Plan, What};
 use crate::exit::ExitStatus;
 use crate::report::{Findings, FindingsAccount, ImportReport, Outcome, Report};
+use crate::ui::format::part;
 use crate::{Error, Result};
 
 /// The result of an archive that the target would refuse parts of: nothing was written.
@@ -20,8 +21,10 @@ pub(super) fn refused(job: &Job, plan: &Plan, checked: &Checked, findings: Findi
         reasons: checked.reasons.clone(),
         ..ImportReport::default()
     };
-    let error =
-        Error::refused(format!("{refused} of {documents} documents are refused; nothing was written"));
+    let error = Error::refused(format!(
+        "{} refused; nothing was written",
+        part(refused, documents, "document", ["is", "are"])
+    ));
     let error = error.hint(if job.what == What::Legacy {
         "Choose a target that takes them, or leave their streams out of the archive."
     } else {

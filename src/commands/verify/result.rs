@@ -6,6 +6,7 @@ use crate::report::{
     Counted, Finding, FindingCode, Findings, Level, Outcome, Report, TenantVerdict, Totals, Verdict,
     VerifyReport,
 };
+use crate::ui::format::count;
 use crate::verify::{Comparison, TenantComparison, TenantNames, by_name};
 
 /// Adds the findings of a comparison of counts: what differs is known per tenant alone.
@@ -19,8 +20,12 @@ pub(super) fn count_findings(
         let (expected, found) = (&tenant.expected, &tenant.found);
         if expected.documents != found.documents || expected.streams != found.streams {
             let message = format!(
-                "{} documents in {} streams are there, {} in {} must be.",
-                found.documents, found.streams, expected.documents, expected.streams
+                "{} in {} {} there, {} in {} must be.",
+                count(found.documents, "document"),
+                count(found.streams, "stream"),
+                if found.documents == 1 { "is" } else { "are" },
+                expected.documents,
+                expected.streams
             );
             findings
                 .push(Finding { tenant: Some(name), ..Finding::new(FindingCode::CountsDiffer, message) })?;

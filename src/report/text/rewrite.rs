@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use super::{SHOWN_TENANTS, parts, reasons};
+use super::{SHOWN_KEY, SHOWN_TENANTS, parts, reasons};
 use crate::error::Result;
 use crate::report::{KeySample, RekeyReport};
-use crate::ui::format::{count, number};
+use crate::ui::format::{count, number, shortened};
 use crate::ui::{Align, Table, Ui};
 
 pub(super) fn rekey(report: &RekeyReport, ui: &Ui) -> Result<()> {
@@ -28,6 +28,11 @@ pub(super) fn rekey(report: &RekeyReport, ui: &Ui) -> Result<()> {
     }
     ui.line("")?;
     ui.facts(&facts)
+}
+
+/// A key as a table shows it.
+fn key(key: &str) -> String {
+    shortened(key, SHOWN_KEY).into_owned()
 }
 
 fn headline(report: &RekeyReport, ui: &Ui) -> Result<()> {
@@ -63,11 +68,11 @@ fn tenants(report: &RekeyReport, ui: &Ui) -> Result<()> {
         let mut samples = of_tenant.into_iter().flatten();
         let mut row = vec![tenant.clone(), number(*documents)];
         row.extend(
-            samples.next().into_iter().flat_map(|sample| [sample.old_key.clone(), sample.new_key.clone()]),
+            samples.next().into_iter().flat_map(|sample| [key(&sample.old_key), key(&sample.new_key)]),
         );
         table.row(row);
         for sample in samples {
-            table.row(["", "", &sample.old_key, &sample.new_key]);
+            table.row(["", "", &key(&sample.old_key), &key(&sample.new_key)]);
         }
     }
     ui.line("")?;

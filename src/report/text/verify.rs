@@ -20,7 +20,12 @@ pub(super) fn verify(report: &VerifyReport, ui: &Ui) -> Result<()> {
 }
 
 fn totals(totals: Totals) -> String {
-    let found = format!("{} of {} found", number(totals.found), count(totals.expected, "document"));
+    let found = if totals.found > totals.expected {
+        let expected = number(totals.expected);
+        format!("{} found where {expected} must be", count(totals.found, "document"))
+    } else {
+        format!("{} of {} found", number(totals.found), count(totals.expected, "document"))
+    };
     let others = [
         (totals.missing, "missing"),
         (totals.unexpected, "unexpected"),

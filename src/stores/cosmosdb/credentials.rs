@@ -196,7 +196,7 @@ impl fmt::Debug for Chain {
         if let Some(source) = self.chosen.get().and_then(|chosen| self.sources.get(*chosen)) {
             return f.write_str(source.name);
         }
-        f.debug_list().entries(self.sources.iter().map(|source| source.name)).finish()
+        f.write_str(&self.sources.iter().map(|source| source.name).collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -160,7 +160,7 @@ pub(super) fn find_credentials_error<'e>(
 
 /// Whether it is the machine's own metadata service that gave no credentials.
 pub(super) fn is_of_the_machine(error: &(dyn StdError + 'static)) -> bool {
-    causes(error).any(|cause| cause.is::<ImdsError>())
+    causes(error).find_map(|cause| cause.downcast_ref::<ImdsError>()).is_some()
 }
 
 fn causes<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {

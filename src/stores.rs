@@ -164,7 +164,10 @@ pub trait CollectionWriter: Send + Sync {
 
     /// Changes documents where their guard holds. Only MongoDB events are changed in place; another adapter
     /// may answer [`StoreErrorKind::Permanent`].
-    async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded>;
+    async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
+        let message = "Documents of this store are never changed in place";
+        Guarded::all_failed(updates.len(), &StoreError::new(StoreErrorKind::Permanent, message))
+    }
 
     /// Deletes documents that are still equal to `expected` (one line a key) in their canonical form, system
     /// fields aside: one that was written anew with the same content is still the same document. A change

@@ -30,8 +30,7 @@ use super::address::CosmosDbAddress;
 use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,
-    StoreErrorKind, StoreResult,
+    FrameworkQuery, Guarded, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreResult,
 };
 use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
@@ -177,12 +176,6 @@ impl CollectionWriter for CosmosDbCollection {
 
     async fn create(&self, lines: &Lines) -> Vec<Created> {
         write::create(&self.container, lines).await
-    }
-
-    /// A key cannot be changed in place, and nothing else ever is.
-    async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
-        let message = "Cosmos DB documents are never changed in place";
-        Guarded::all_failed(updates.len(), &StoreError::new(StoreErrorKind::Permanent, message))
     }
 
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {

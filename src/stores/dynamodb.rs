@@ -31,8 +31,8 @@ use super::address::DynamoDbAddress;
 use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,
-    StoreErrorKind, StoreResult,
+    FrameworkQuery, Guarded, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError, StoreErrorKind,
+    StoreResult,
 };
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::{Error, Result};
@@ -207,12 +207,6 @@ impl CollectionWriter for DynamoDbCollection {
 
     async fn create_in_empty(&self, lines: &Lines) -> Vec<Created> {
         write::create_in_empty(&self.table, lines).await
-    }
-
-    /// A key cannot be changed in place, and nothing else ever is.
-    async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
-        let message = "DynamoDB documents are never changed in place";
-        Guarded::all_failed(updates.len(), &StoreError::new(StoreErrorKind::Permanent, message))
     }
 
     async fn delete(&self, keys: &[StoreKey], expected: &Lines) -> Vec<Guarded> {

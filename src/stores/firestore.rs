@@ -40,8 +40,8 @@ use super::address::FirestoreAddress;
 use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart, Snapshot,
-    StoreError, StoreErrorKind, StoreResult, Subscribers,
+    FrameworkQuery, Guarded, LegacyProbe, Page, Position, Remark, ScanPart, Snapshot, StoreResult,
+    Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -206,12 +206,6 @@ impl CollectionWriter for FirestoreCollection {
 
     async fn create(&self, lines: &Lines) -> Vec<Created> {
         write::create(&self.service, lines).await
-    }
-
-    /// A document id cannot be changed in place, and nothing else ever is.
-    async fn update(&self, updates: &[GuardedUpdate]) -> Vec<Guarded> {
-        let message = "Firestore documents are never changed in place";
-        Guarded::all_failed(updates.len(), &StoreError::new(StoreErrorKind::Permanent, message))
     }
 
     async fn relocate(&self, old: &Lines, new: &Lines) -> Vec<Guarded> {

@@ -65,8 +65,7 @@ impl Question {
             return Ok(Answer { items: Vec::new(), next: None });
         };
         let page = page.map_err(failed)?;
-        let units = page.headers().request_charge().map(|charge| charge.value());
-        container.units.consumed(admitted, units);
+        let units = container.charge(admitted, page.headers());
         let next =
             pages.to_continuation_token().map_err(|error| store_error("a query", Effect::Reads, &error))?;
         let items = page.into_items();

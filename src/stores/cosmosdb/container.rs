@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use azure_data_cosmos::clients::{ContainerClient, DatabaseClient};
+use azure_data_cosmos::models::ResponseHeaders;
 use azure_data_cosmos::{CosmosClient, CosmosError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
@@ -158,6 +159,13 @@ impl Container {
         }
         let message = format!("There is no container {:?} in the database {:?}", self.name, self.database);
         StoreError::new(StoreErrorKind::NotFound, message)
+    }
+
+    /// Notes the units that an answer says were consumed, and tells them.
+    pub(super) fn charge(&self, admitted: Admitted, headers: &ResponseHeaders) -> Option<f64> {
+        let units = headers.request_charge().map(|charge| charge.value());
+        self.units.consumed(admitted, units);
+        units
     }
 
     /// Notes what a request consumed that failed.

@@ -73,8 +73,7 @@ impl Delete {
         drop(request);
         let error = match answer {
             Ok(answer) => {
-                let charge = answer.headers().request_charge().map(|charge| charge.value());
-                container.units.consumed(admitted, charge);
+                let _units = container.charge(admitted, answer.headers());
                 return Ok(Some(Guarded::Done));
             }
             Err(error) => error,

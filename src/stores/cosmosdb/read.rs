@@ -61,9 +61,7 @@ pub(super) async fn by_key(container: &Container, key: &ItemKey) -> StoreResult<
     drop(request);
     match answer {
         Ok(answer) => {
-            container
-                .units
-                .consumed(admitted, answer.headers().request_charge().map(|charge| charge.value()));
+            let _units = container.charge(admitted, answer.headers());
             let item: Text = answer.into_model().map_err(|_| broken("an item"))?;
             let mut line = Vec::with_capacity(item.get().len());
             write_line(&item, &mut line);

@@ -60,9 +60,7 @@ async fn create_one(container: &Container, key: &ItemKey, item: Box<RawValue>) -
     drop(request);
     match answer {
         Ok(answer) => {
-            container
-                .units
-                .consumed(admitted, answer.headers().request_charge().map(|charge| charge.value()));
+            let _units = container.charge(admitted, answer.headers());
             container.waits.wrote();
             Created::Written
         }

@@ -24,6 +24,7 @@ pub mod faults;
 #[cfg(feature = "firestore")]
 pub mod firestore;
 pub mod guard;
+mod item_key;
 pub mod lookup;
 #[cfg(feature = "mongodb")]
 pub mod mongodb;

@@ -24,9 +24,10 @@ use async_trait::async_trait;
 
 use self::container::Container;
 pub use self::credentials::Credentials;
-use self::key::{ItemKey, check_id, key_of};
+use self::key::{ItemKey, key_of};
 use super::Rates;
 use super::address::CosmosDbAddress;
+use super::item_key;
 use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
@@ -155,7 +156,7 @@ impl CollectionReader for CosmosDbCollection {
         item::check_size(tape, line)?;
         let Some(paths) = self.container.known_paths() else {
             let id = text_field(StoreKind::CosmosDb, tape, line, "id");
-            return id.map_or(Ok(()), |id| check_id(&id));
+            return id.map_or(Ok(()), |id| item_key::check_id(&id));
         };
         let key = key_of(paths, tape, line)?;
         let key = ItemKey::parse(&key, paths.len())

@@ -1,21 +1,13 @@
-//! Where an item stands: its partition key and its id, as the tool and the SDK write them, and their limits.
+//! Where an item stands: its partition key and its id, as the tool and the SDK write them.
 
 use azure_data_cosmos::PartitionKey;
 use azure_data_cosmos::models::PartitionKeyValue;
 
-use crate::check::{Reason, Refusal};
+use crate::check::Refusal;
 use crate::document::json::{Kind, Member, Tape};
 use crate::document::text::unescape;
 use crate::document::{StoreKey, StoreKind};
-use crate::stores::{StoreError, StoreErrorKind, StoreResult};
-
-/// The most bytes of an id, and of a partition key.
-///
-/// [Per-item limits](https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits).
-const MOST_ID_BYTES: usize = 1023;
-const MOST_PARTITION_KEY_BYTES: usize = 2048;
-/// What an id may not hold: the service forbids the first two, and cannot address items with the others.
-const FORBIDDEN: [char; 4] = ['/', '\\', '?', '#'];
+use crate::stores::{StoreError, StoreErrorKind, StoreResult, item_key};
 
 /// The place of one item.
 #[derive(Clone, Debug)]
@@ -48,31 +40,11 @@ impl ItemKey {
         Ok(Self { partition, id, partition_bytes })
     }
 
-    /// Checks the key against the service's limits, which it enforces late or not at all.
+    /// Checks the key against the service's limits.
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        check_id(&self.id)?;
-        if self.partition_bytes > MOST_PARTITION_KEY_BYTES {
-            let detail = format!(
-                "The partition key has {} bytes; Cosmos DB allows {MOST_PARTITION_KEY_BYTES}.",
-                self.partition_bytes
-            );
-            return Err(Refusal::new(Reason::KeyTooLong, detail));
-        }
-        Ok(())
+        item_key::check_id(&self.id)?;
+        item_key::check_partition_key(self.partition_bytes)
     }
-}
-
-/// Checks an id by itself.
-pub(super) fn check_id(id: &str) -> Result<(), Refusal> {
-    if id.is_empty() || id.contains(FORBIDDEN) {
-        let detail = format!("Cosmos DB does not allow the id {id:?}: it is empty or holds one of / \\ ? #.");
-        return Err(Refusal::new(Reason::KeyForbidden, detail));
-    }
-    if id.len() > MOST_ID_BYTES {
-        let detail = format!("The id has {} bytes; Cosmos DB allows {MOST_ID_BYTES}.", id.len());
-        return Err(Refusal::new(Reason::KeyTooLong, detail));
-    }
-    Ok(())
 }
 
 /// The key of a document on the tape.
@@ -105,6 +77,7 @@ fn component(line: &[u8], value: &Member) -> Option<PartitionKeyValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Reason;
 
     fn parse(key: &str, components: usize) -> Option<ItemKey> {
         ItemKey::parse(&StoreKey(key.into()), components).ok()
@@ -132,19 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_to_the_byte() {
-        let check = |partition: &str, id: &str| {
-            let key = parse(&format!("[{partition:?},{id:?}]"), 1).unwrap();
-            key.check().map_err(|refusal| refusal.reason)
-        };
+    fn all_components_count_together() {
+        let check = |key: &str| parse(key, 2).unwrap().check().map_err(|refusal| refusal.reason);
         let long = |bytes| "k".repeat(bytes);
-        assert_eq!(check(&long(2048), &long(1023)), Ok(()));
-        assert_eq!(check(&long(2049), "i"), Err(Reason::KeyTooLong));
-        assert_eq!(check("p", &long(1024)), Err(Reason::KeyTooLong));
-        assert_eq!(check("p", &format!("{}é", long(1022))), Err(Reason::KeyTooLong));
-        for id in ["", "a/b", "a\\b", "a?b", "a#b"] {
-            assert_eq!(check("p", id), Err(Reason::KeyForbidden), "{id:?}");
-        }
-        assert_eq!(check("a/b#c", "i % : 🚀"), Ok(()));
+        assert_eq!(check(&format!(r#"["{}","{}","i"]"#, long(1024), long(1024))), Ok(()));
+        assert_eq!(check(&format!(r#"["{}","{}","i"]"#, long(1025), long(1024))), Err(Reason::KeyTooLong));
+        assert_eq!(check(r#"["a/b#c","p","a?"]"#), Err(Reason::KeyForbidden));
     }
 }

@@ -5,7 +5,7 @@ use crate::document::json::{Kind, Member, Tape};
 use crate::document::size::{size_bound, stored_size};
 use crate::document::text::unescape;
 use crate::document::{StoreKey, StoreKind};
-use crate::stores::{CollectionSpec, KeyField, collection_noun, document_id, store_key_fields};
+use crate::stores::{CollectionSpec, KeyField, collection_noun, document_id, item_key, store_key_fields};
 
 use super::order;
 
@@ -104,12 +104,13 @@ pub(super) fn ordered_key(
     // Ids and partition key values of Firestore and Cosmos DB are plain JSON in a store key.
     let plain = if kind == StoreKind::Firestore { StoreKind::CosmosDb } else { kind };
     let mut ordered = Vec::with_capacity(line.len());
+    let mut partition_bytes = 0;
     for (at, value) in tape.members(Some(array)).enumerate() {
         match kind {
             StoreKind::MongoDb => {}
             StoreKind::DynamoDb => check_dynamodb(key_fields, at, &tape, line, value)?,
             StoreKind::Firestore => document_id::check(&text(line, value).ok_or_else(malformed)?)?,
-            StoreKind::CosmosDb => check_cosmosdb(at + 1 == expected, line, value)?,
+            StoreKind::CosmosDb => check_cosmosdb(at + 1 == expected, &mut partition_bytes, line, value)?,
         }
         order::write_value(plain, &tape, line, Some(value), &mut ordered);
     }
@@ -159,19 +160,20 @@ fn check_number(name: &str, text: &str) -> Result<(), Refusal> {
     Err(Refusal::new(Reason::KeyForbidden, detail))
 }
 
-fn check_cosmosdb(is_id: bool, line: &[u8], value: &Member) -> Result<(), Refusal> {
+/// Checks the id; before it stand the components of the partition key, which add up.
+fn check_cosmosdb(
+    is_id: bool,
+    partition_bytes: &mut usize,
+    line: &[u8],
+    value: &Member,
+) -> Result<(), Refusal> {
     let text = text(line, value);
     if !is_id {
-        return at_most("partition key", text.map_or(0, |text| text.len()), 2048);
+        *partition_bytes += text.map_or(0, |text| text.len());
+        return item_key::check_partition_key(*partition_bytes);
     }
-    let Some(id) = text else {
-        return Err(Refusal::new(Reason::FieldType, "The field \"id\" is not a string."));
-    };
-    if id.is_empty() || id.contains(['/', '\\', '?', '#']) {
-        let detail = format!("Cosmos DB does not allow the id {id:?}: it is empty or holds one of / \\ ? #.");
-        return Err(Refusal::new(Reason::KeyForbidden, detail));
-    }
-    at_most("id", id.len(), 1023)
+    let id = text.ok_or_else(|| Refusal::new(Reason::FieldType, "The field \"id\" is not a string."))?;
+    item_key::check_id(&id)
 }
 
 fn at_most(name: &str, bytes: usize, limit: usize) -> Result<(), Refusal> {

@@ -5,6 +5,7 @@
 //! flags inside an adapter. [`connect`] alone turns an address into a collection.
 
 pub mod address;
+mod answers;
 #[cfg(any(feature = "dynamodb", feature = "cosmosdb"))]
 mod capacity;
 pub mod clashes;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::write::unanswered;
+use super::answers::Answers;
 use super::{Collection, Created, Guarded, GuardedUpdate, StoreError, StoreErrorKind, guard};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind, text_field};
@@ -195,18 +195,13 @@ async fn settle<'a, O: From<StoreError>>(
     send: impl Fn(Vec<usize>) -> BoxFuture<'a, Vec<Answer<O>>>,
     look: impl Fn(usize, &Doubt, Option<Box<[u8]>>) -> Option<O>,
 ) -> Vec<O> {
-    let mut settled: Vec<Option<O>> = keys.iter().map(|_| None).collect();
-    let mut put = |at: usize, outcome| {
-        if let Some(place) = settled.get_mut(at) {
-            *place = Some(outcome);
-        }
-    };
+    let mut settled = Answers::new(keys.len());
     let mut pending: Vec<usize> = (0..keys.len()).collect();
     for round in 1..=ROUNDS {
         let mut doubtful = Vec::new();
         for (at, answer) in pending.iter().copied().zip(send(pending.clone()).await) {
             match answer {
-                Answer::Settled(outcome) => put(at, outcome),
+                Answer::Settled(outcome) => settled.put(at, outcome),
                 Answer::Doubtful(doubt) => doubtful.push((at, doubt)),
             }
         }
@@ -219,20 +214,20 @@ async fn settle<'a, O: From<StoreError>>(
             Ok(stored) => {
                 for ((at, doubt), stored) in doubtful.into_iter().zip(stored) {
                     match (look(at, &doubt, stored), doubt) {
-                        (Some(outcome), _) => put(at, outcome),
-                        (None, Doubt::Unknown(error)) if round == ROUNDS => put(at, error.into()),
+                        (Some(outcome), _) => settled.put(at, outcome),
+                        (None, Doubt::Unknown(error)) if round == ROUNDS => settled.put(at, error.into()),
                         (None, _) => pending.push(at),
                     }
                 }
             }
-            Err(error) => doubtful.iter().for_each(|(at, _)| put(*at, error.duplicate().into())),
+            Err(error) => doubtful.iter().for_each(|(at, _)| settled.fail(&[*at], &error)),
         }
         if pending.is_empty() {
             break;
         }
         tokio::time::sleep(PAUSE * 2_u32.pow(round)).await;
     }
-    settled.into_iter().map(|outcome| outcome.unwrap_or_else(|| unanswered().into())).collect()
+    settled.finish()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Documents that move to another key in one step, each with an answer that is settled.
 
+use super::answers::Answers;
 use super::outcome::{Conflict, Outcome, classify, subset};
-use super::write::unanswered;
 use super::{Collection, Guarded, StoreError, StoreErrorKind, StoreResult};
 use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
@@ -27,19 +27,14 @@ pub async fn relocate(
     keys: &[StoreKey],
     lines: &Lines,
 ) -> Vec<Outcome> {
-    let mut settled: Vec<Option<Outcome>> = keys.iter().map(|_| None).collect();
-    let mut put = |at: usize, outcome| {
-        if let Some(place) = settled.get_mut(at) {
-            *place = Some(outcome);
-        }
-    };
+    let mut settled = Answers::new(keys.len());
     let mut judge = Judge { kind: collection.kind(), beside, tape: Tape::new(), scratch: Scratch::default() };
     let mut pending: Vec<usize> = (0..keys.len()).collect();
     for round in 1..=ROUNDS {
         let (old, new) = match stored(collection, origins, keys, &pending).await {
             Ok(stored) => stored,
             Err(error) => {
-                pending.drain(..).for_each(|at| put(at, error.duplicate().into()));
+                settled.fail(&pending, &error);
                 break;
             }
         };
@@ -48,7 +43,7 @@ pub async fn relocate(
             let wanted = lines.get(at).unwrap_or_default();
             let body = origins.get(at).map(|origin| origin.body);
             if let Some(outcome) = judge.outcome(wanted, body, old.as_deref(), new) {
-                put(at, outcome);
+                settled.put(at, outcome);
             } else {
                 open.push(at);
                 old_lines.push(old.as_deref().unwrap_or_default());
@@ -60,17 +55,17 @@ pub async fn relocate(
         let answers = collection.relocate(&old_lines, &subset(lines, &open)).await;
         for (at, answer) in open.into_iter().zip(answers) {
             match answer {
-                Guarded::Done => put(at, Outcome::Written),
+                Guarded::Done => settled.put(at, Outcome::Written),
                 Guarded::Failed(error) if error.kind != StoreErrorKind::UnknownOutcome => {
-                    put(at, error.into());
+                    settled.put(at, error.into());
                 }
-                Guarded::Failed(error) if round == ROUNDS => put(at, error.into()),
+                Guarded::Failed(error) if round == ROUNDS => settled.put(at, error.into()),
                 // Whatever happened to it meanwhile, the next look tells.
                 _ => pending.push(at),
             }
         }
     }
-    settled.into_iter().map(|outcome| outcome.unwrap_or_else(|| unanswered().into())).collect()
+    settled.finish()
 }
 
 type Stored = Vec<Option<Box<[u8]>>>;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 
+use super::answers::Answers;
 use super::outcome::subset;
 use super::waits::{RetryPolicy, Waits};
-use super::write::unanswered;
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
     Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart,
@@ -69,7 +69,7 @@ impl<C: ?Sized> Retry<C> {
         failure: impl Fn(&T) -> Option<&StoreError>,
     ) -> Vec<T> {
         let _call = self.waits.begin_write();
-        let mut answers = Answers((0..count).map(|_| None).collect());
+        let mut answers = Answers::new(count);
         let mut pending: Vec<usize> = (0..count).collect();
         let mut delays = Delays::new(self.waits.policy());
         while !pending.is_empty() {
@@ -106,27 +106,6 @@ impl<C: ?Sized> Retry<C> {
             }
         }
         answers.finish()
-    }
-}
-
-/// The answers of a batch, by the documents' places.
-struct Answers<T>(Vec<Option<T>>);
-
-impl<T: From<StoreError>> Answers<T> {
-    fn put(&mut self, at: usize, answer: T) {
-        if let Some(place) = self.0.get_mut(at) {
-            *place = Some(answer);
-        }
-    }
-
-    fn fail(&mut self, places: &[usize], error: &StoreError) {
-        for at in places {
-            self.put(*at, error.duplicate().into());
-        }
-    }
-
-    fn finish(self) -> Vec<T> {
-        self.0.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
     }
 }
 

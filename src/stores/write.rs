@@ -3,11 +3,6 @@
 use super::error::{StoreError, StoreErrorKind};
 use crate::document::StoreKey;
 
-/// The failure of a document that the store's answer leaves out.
-pub(super) fn unanswered() -> StoreError {
-    StoreError::new(StoreErrorKind::UnknownOutcome, "The store gave no answer for a document")
-}
-
 /// Bounds of one write call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchLimits {

@@ -14,6 +14,7 @@ use super::schema::{KeySchema, places};
 use super::table::{Table, units, units_of_all};
 use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey};
+use crate::stores::answers::Answers;
 use crate::stores::capacity::Admitted;
 use crate::stores::requests::side_by_side;
 use crate::stores::{Created, StoreError, StoreErrorKind, StoreResult};
@@ -34,9 +35,12 @@ struct Write {
 
 /// Creates documents, never replacing one.
 pub(super) async fn create(table: &Arc<Table>, lines: &Lines) -> Vec<Created> {
-    let mut answers = Answers::new(lines);
+    let mut answers = Answers::new(lines.len());
     match table.schema().await {
-        Ok(_) => put_all(table, answers.parse(lines), &mut answers).await,
+        Ok(_) => {
+            let writes = parse(lines, &mut answers);
+            put_all(table, writes, &mut answers).await;
+        }
         Err(error) => return Created::all_failed(lines.len(), &error),
     }
     answers.finish()
@@ -45,14 +49,14 @@ pub(super) async fn create(table: &Arc<Table>, lines: &Lines) -> Vec<Created> {
 /// Creates documents in a table that held nothing, many in a call. Two documents with one key are not put
 /// into one call, which the service would refuse, nor is the second one ever written over the first.
 pub(super) async fn create_in_empty(table: &Arc<Table>, lines: &Lines) -> Vec<Created> {
-    let mut answers = Answers::new(lines);
+    let mut answers = Answers::new(lines.len());
     let schema = match table.schema().await {
         Ok(schema) => schema,
         Err(error) => return Created::all_failed(lines.len(), &error),
     };
     let (mut batches, mut alone) = (vec![Batch::default()], Vec::new());
     let mut keys = BTreeSet::new();
-    for write in answers.parse(lines) {
+    for write in parse(lines, &mut answers) {
         match schema.key_of(&write.item) {
             Some(key) if keys.insert(key.clone()) => add_to_batches(&mut batches, write, key),
             _ => alone.push(write),
@@ -64,15 +68,14 @@ pub(super) async fn create_in_empty(table: &Arc<Table>, lines: &Lines) -> Vec<Cr
     });
     for (writes, answer) in side_by_side(sent.collect::<Vec<_>>()).await {
         match answer {
-            Ok(unprocessed) => answers.batch(schema, &writes, &unprocessed),
+            Ok(unprocessed) => answer_batch(schema, &writes, &unprocessed, &mut answers),
             // One item that the service will never take fails its whole call; alone, it fails alone.
             Err(error) if error.kind == StoreErrorKind::Permanent => {
                 alone.extend(writes.into_iter().map(|it| it.0));
             }
             Err(error) => {
-                for (write, _) in &writes {
-                    answers.put(write.at, error.duplicate().into());
-                }
+                let places: Vec<usize> = writes.iter().map(|(write, _)| write.at).collect();
+                answers.fail(&places, &error);
             }
         }
     }
@@ -80,7 +83,7 @@ pub(super) async fn create_in_empty(table: &Arc<Table>, lines: &Lines) -> Vec<Cr
     answers.finish()
 }
 
-async fn put_all(table: &Arc<Table>, writes: Vec<Write>, answers: &mut Answers) {
+async fn put_all(table: &Arc<Table>, writes: Vec<Write>, answers: &mut Answers<Created>) {
     let places: Vec<usize> = writes.iter().map(|write| write.at).collect();
     let puts = writes.into_iter().map(|write| {
         let table = table.clone();
@@ -195,56 +198,34 @@ impl Batch {
     }
 }
 
-/// The answers of a call, in the order of its documents.
-struct Answers {
-    answers: Vec<Option<Created>>,
+/// Reads the lines; what is no item has its answer at once.
+fn parse(lines: &Lines, answers: &mut Answers<Created>) -> Vec<Write> {
+    let mut tape = Tape::deep();
+    let mut writes = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        match read_item(&mut tape, line) {
+            Ok(item) => writes.push(Write { at, item, units: write_units(line.len()), bytes: line.len() }),
+            Err(what) => answers.put(at, StoreError::new(StoreErrorKind::Permanent, what).into()),
+        }
+    }
+    writes
 }
 
-impl Answers {
-    fn new(lines: &Lines) -> Self {
-        Self { answers: lines.iter().map(|_| None).collect() }
-    }
-
-    fn put(&mut self, at: usize, answer: Created) {
-        if let Some(place) = self.answers.get_mut(at) {
-            *place = Some(answer);
-        }
-    }
-
-    /// Reads the lines; what is no item has its answer at once.
-    fn parse(&mut self, lines: &Lines) -> Vec<Write> {
-        let mut tape = Tape::deep();
-        let mut writes = Vec::with_capacity(lines.len());
-        for (at, line) in lines.iter().enumerate() {
-            match read_item(&mut tape, line) {
-                Ok(item) => {
-                    writes.push(Write { at, item, units: write_units(line.len()), bytes: line.len() });
-                }
-                Err(what) => self.put(at, StoreError::new(StoreErrorKind::Permanent, what).into()),
-            }
-        }
-        writes
-    }
-
-    /// What the service left of a batch is turned down for now; the rest of it is written.
-    fn batch(&mut self, schema: &KeySchema, writes: &[(Write, StoreKey)], unprocessed: &[Item]) {
-        let left = places(unprocessed.iter().filter_map(|item| schema.key_of(item)));
-        for (write, key) in writes {
-            let answer = if left.contains_key(key) {
-                StoreError::new(StoreErrorKind::Throttled(None), "DynamoDB left the item for later").into()
-            } else {
-                Created::Written
-            };
-            self.put(write.at, answer);
-        }
-    }
-
-    fn finish(self) -> Vec<Created> {
-        let unanswered = || {
-            let message = "DynamoDB gave no answer for a document";
-            StoreError::new(StoreErrorKind::UnknownOutcome, message).into()
+/// What the service left of a batch is turned down for now; the rest of it is written.
+fn answer_batch(
+    schema: &KeySchema,
+    writes: &[(Write, StoreKey)],
+    unprocessed: &[Item],
+    answers: &mut Answers<Created>,
+) {
+    let left = places(unprocessed.iter().filter_map(|item| schema.key_of(item)));
+    for (write, key) in writes {
+        let answer = if left.contains_key(key) {
+            StoreError::new(StoreErrorKind::Throttled(None), "DynamoDB left the item for later").into()
+        } else {
+            Created::Written
         };
-        self.answers.into_iter().map(|answer| answer.unwrap_or_else(unanswered)).collect()
+        answers.put(write.at, answer);
     }
 }
 

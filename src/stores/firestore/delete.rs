@@ -18,8 +18,8 @@ use super::read::{documents, id_of};
 use super::service::Service;
 use super::wire::StoredDocument;
 use crate::document::{Lines, StoreKey, StoreKind};
+use crate::stores::answers::{Answers, unanswered};
 use crate::stores::requests::side_by_side;
-use crate::stores::write::unanswered;
 use crate::stores::{Guarded, StoreError, StoreErrorKind, guard};
 
 /// Deletes documents that are still equal to `expected`, one line a key.
@@ -31,7 +31,7 @@ pub(super) async fn delete(service: &Arc<Service>, keys: &[StoreKey], expected: 
         Ok(stored) => stored,
         Err(error) => return Guarded::all_failed(keys.len(), &error),
     };
-    let mut answers: Vec<Option<Guarded>> = keys.iter().map(|_| None).collect();
+    let mut answers = Answers::new(keys.len());
     let mut deletes = Vec::new();
     for (at, (stored, expected)) in stored.into_iter().zip(expected.iter()).enumerate() {
         let answer = match stored {
@@ -44,19 +44,13 @@ pub(super) async fn delete(service: &Arc<Service>, keys: &[StoreKey], expected: 
                 Err(answer) => answer,
             },
         };
-        put(&mut answers, at, answer);
+        answers.put(at, answer);
     }
     for (at, answer) in send_all(service, deletes).await {
-        put(&mut answers, at, answer);
+        answers.put(at, answer);
     }
     settle_changed(service, keys, expected, &mut answers).await;
-    answers.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
-}
-
-fn put(answers: &mut [Option<Guarded>], at: usize, answer: Guarded) {
-    if let Some(place) = answers.get_mut(at) {
-        *place = Some(answer);
-    }
+    answers.finish()
 }
 
 /// The write that deletes a stored document, or why it is not to be deleted.
@@ -138,16 +132,15 @@ async fn settle_changed(
     service: &Arc<Service>,
     keys: &[StoreKey],
     expected: &Lines,
-    answers: &mut [Option<Guarded>],
+    answers: &mut Answers<Guarded>,
 ) {
-    let changed: Vec<usize> =
-        (0..keys.len()).filter(|at| matches!(answers.get(*at), Some(Some(Guarded::Differs(None))))).collect();
+    let changed = answers.places(|answer| matches!(answer, Guarded::Differs(None)));
     if changed.is_empty() {
         return;
     }
     let ids = changed.iter().map(|at| keys.get(*at).and_then(id_of)).collect();
     match documents(service, ids).await {
-        Err(error) => changed.iter().for_each(|at| put(answers, *at, error.duplicate().into())),
+        Err(error) => answers.fail(&changed, &error),
         Ok(found) => {
             for (at, document) in changed.into_iter().zip(found) {
                 let answer = match document.as_deref().map(line_of) {
@@ -155,7 +148,7 @@ async fn settle_changed(
                     Some(Ok(line)) => written_meanwhile(line, expected.get(at).unwrap_or_default()),
                     Some(Err(error)) => error.into(),
                 };
-                put(answers, at, answer);
+                answers.put(at, answer);
             }
         }
     }

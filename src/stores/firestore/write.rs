@@ -16,13 +16,13 @@ use super::service::Service;
 use super::wire::{append_message, append_varint};
 use crate::document::Lines;
 use crate::document::json::Tape;
+use crate::stores::answers::Answers;
 use crate::stores::requests::side_by_side;
-use crate::stores::write::unanswered;
 use crate::stores::{Created, StoreError, StoreErrorKind, StoreResult};
 
 /// Creates documents, never replacing one.
 pub(super) async fn create(service: &Arc<Service>, lines: &Lines) -> Vec<Created> {
-    let mut answers: Vec<Option<Created>> = lines.iter().map(|_| None).collect();
+    let mut answers = Answers::new(lines.len());
     let requests = spread(lines, service.pace.request()).into_iter().map(|places| {
         let (service, mut some) = (service.clone(), Lines::new());
         places.iter().filter_map(|at| lines.get(*at)).for_each(|line| some.push(line));
@@ -30,12 +30,10 @@ pub(super) async fn create(service: &Arc<Service>, lines: &Lines) -> Vec<Created
     });
     for (places, created) in side_by_side(requests.collect::<Vec<_>>()).await {
         for (at, created) in places.into_iter().zip(created) {
-            if let Some(place) = answers.get_mut(at) {
-                *place = Some(created);
-            }
+            answers.put(at, created);
         }
     }
-    answers.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
+    answers.finish()
 }
 
 /// Deals out places to requests: in no order, so many documents and so many bytes each at most.
@@ -72,16 +70,12 @@ async fn send_lines(service: &Service, lines: &Lines) -> Vec<Created> {
         Ok(request) => request,
         Err(error) => return Created::all_failed(lines.len(), &error),
     };
-    let mut answers: Vec<Option<Created>> = lines.iter().map(|_| None).collect();
+    let mut answers = Answers::new(lines.len());
     let mut tape = Tape::deep();
     let make = |at| write_of(service, &mut tape, lines.get(at).unwrap_or_default());
-    let answer = |at: usize, status| {
-        if let Some(place) = answers.get_mut(at) {
-            *place = Some(answer_of(status));
-        }
-    };
+    let answer = |at: usize, status| answers.put(at, answer_of(status));
     send(service, lines.len(), make, answer).await;
-    answers.into_iter().map(|answer| answer.unwrap_or_else(|| unanswered().into())).collect()
+    answers.finish()
 }
 
 fn answer_of(status: Result<(), Failed>) -> Created {

@@ -13,7 +13,7 @@ use rekey::document::StoreKind;
 use serde_json::Value;
 
 use crate::generated::{Generated, Random};
-use crate::scene::{STORES, Scene, listing, size, without_system_fields};
+use crate::scene::{STORES, Scene, listing, size, sums_up, without_system_fields};
 
 /// Everything that is ready before the command that is killed.
 fn prepared(store: StoreKind) -> (Scene, usize) {
@@ -131,7 +131,7 @@ fn an_import_that_was_killed() {
         let to = scene.address("fresh.db");
         let import = ["import", "rekeyed.ndjson", "--to", &to, "--collection", "moved", "--create-target"];
         goes_on(&scene, "import", &import, |copy, result| {
-            assert_adds_up(result, &["written", "identical"], count);
+            sums_up(result, ["written", "identical"], count);
             assert!(contents(copy, "fresh.db", "moved") == expected);
             let again = copy.done(&import);
             assert_eq!((&again["written"], &again["identical"]), (&0.into(), &count.into()));
@@ -147,7 +147,7 @@ fn an_import_in_place_that_was_killed() {
     let to = scene.address("shop.db");
     let import = ["import", "rekeyed.ndjson", "--to", &to, "--collection", "shop", "--in-place"];
     goes_on(&scene, "import --in-place", &import, |copy, result| {
-        assert_adds_up(result, &["written", "identical"], count);
+        sums_up(result, ["written", "identical"], count);
         assert!(contents(copy, "shop.db", "shop") == expected);
     });
 }
@@ -170,7 +170,7 @@ fn a_prune_that_was_killed() {
             "shop",
         ];
         goes_on(&scene, "prune", &prune, |copy, result| {
-            assert_adds_up(result, &["deleted", "gone"], count);
+            sums_up(result, ["deleted", "gone"], count);
             assert_eq!(result["kept"], 0);
             assert!(contents(copy, "shop.db", "shop") == expected);
         });
@@ -239,15 +239,10 @@ fn an_undo_that_was_killed() {
         let _ = scene.import("rekeyed.ndjson", "shop.db", "shop", flags);
         let from = scene.address("shop.db");
         goes_on(&scene, "undo", &undo_of_shop(&from), |copy, result| {
-            assert_adds_up(result, &["removed", "put_back", "gone"], count);
+            sums_up(result, ["removed", "put_back", "gone"], count);
             assert!(contents(copy, "shop.db", "shop") == expected);
         });
     }
-}
-
-fn assert_adds_up(result: &Value, outcomes: &[&str], count: usize) {
-    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
-    assert_eq!(sum, count as u64, "{result}");
 }
 
 #[test]

@@ -17,6 +17,8 @@ mod hostile;
 mod import_refusals;
 mod intruder;
 mod kill;
+#[cfg(any(feature = "cosmosdb", feature = "dynamodb", feature = "firestore"))]
+mod killed;
 mod messages;
 #[cfg(feature = "cosmosdb")]
 mod on_cosmosdb;

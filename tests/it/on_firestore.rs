@@ -3,6 +3,7 @@
 //! The emulator never throttles, never times out and never loses an answer; a proxy before it does.
 
 mod adapter;
+mod disturbed;
 mod documents;
 mod failures;
 mod kill;

@@ -311,6 +311,12 @@ fn stripped(line: &str) -> Value {
     value
 }
 
+/// Every document of a run came to one of these outcomes.
+pub fn sums_up<const N: usize>(result: &Value, outcomes: [&str; N], count: usize) {
+    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
+    assert_eq!(sum, count as u64, "{result}");
+}
+
 /// A number from the environment, so that one specification runs at any size.
 pub fn size(name: &str, otherwise: usize) -> usize {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())

@@ -9,18 +9,13 @@ use serde_json::{Value, json};
 
 use super::server::Place;
 use crate::generated::Generated;
-use crate::scene::size;
+use crate::scene::{size, sums_up};
 
 type Items = BTreeMap<String, Value>;
 
 /// What the service may do at its worst.
 fn worst() -> Value {
     json!({ "throttle_every": 5, "retry_after_ms": 2, "lose_every": 20, "cut_every": 90, "fail_every": 33 })
-}
-
-fn sums_up(result: &Value, outcomes: [&str; 2], count: usize) {
-    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
-    assert_eq!(sum, count as u64, "{result}");
 }
 
 /// Takes events along the road, with `plan` on both containers once they are there; the new one and the old one.

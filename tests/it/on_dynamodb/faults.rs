@@ -5,12 +5,11 @@
 use std::collections::BTreeMap;
 
 use rekey::document::StoreKind;
-use serde_json::Value;
 
 use super::proxy::{Plan, Proxy};
 use super::server::{Server, address, items, scene_at, wait};
 use crate::generated::Generated;
-use crate::scene::{Scene, size};
+use crate::scene::{Scene, size, sums_up};
 
 /// What the service may do at its worst.
 const WORST: Plan = Plan { throttle_every: 5, lose_every: 20, fail_every: 33, halve_batches: true };
@@ -20,11 +19,6 @@ fn events(streams: usize) -> Generated {
 }
 
 type Items = BTreeMap<String, std::collections::HashMap<String, aws_sdk_dynamodb::types::AttributeValue>>;
-
-fn sums_up(result: &Value, outcomes: [&str; 2], count: usize) {
-    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
-    assert_eq!(sum, count as u64, "{result}");
-}
 
 /// Seeds a table directly and takes it along the road through `endpoint`: the new table and the old one.
 fn travelled(generated: &Generated, endpoint: &str) -> (Items, Items) {

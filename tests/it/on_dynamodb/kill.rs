@@ -2,16 +2,12 @@
 //!
 //! `REKEY_DYNAMODB_KILLS` sets how often each command is killed, `REKEY_DYNAMODB_KILL_STREAMS` how much it has to do.
 
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
 use rekey::document::StoreKind;
-use serde_json::Value;
 
 use super::server::{Server, items, scene_at, wait};
 use crate::generated::{Generated, Random};
-use crate::scene::{Scene, size};
+use crate::killed::{killed_and_run_again, report, timed};
+use crate::scene::{Scene, size, sums_up};
 
 fn events() -> Generated {
     Generated::events(StoreKind::DynamoDb, size("REKEY_DYNAMODB_KILL_STREAMS", 40))
@@ -29,35 +25,6 @@ fn prepared() -> (Scene, usize) {
     let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
     let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
     (scene, generated.lines.len())
-}
-
-fn timed(scene: &Scene, arguments: &[&str]) -> (Value, Duration) {
-    let started = Instant::now();
-    (scene.done(arguments), started.elapsed())
-}
-
-/// Kills a run of a command at a random moment and runs it again; whether the first run was still under way.
-fn killed_and_run_again(
-    scene: &Scene,
-    arguments: &[&str],
-    whole: Duration,
-    random: &mut Random,
-) -> (Value, bool) {
-    let mut child = scene.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    sleep(whole * u32::try_from(random.below(1000)).unwrap() / 1000);
-    child.kill().unwrap();
-    let was_running = child.wait().unwrap().code().is_none();
-    (scene.done(arguments), was_running)
-}
-
-fn adds_up(result: &Value, outcomes: [&str; 2], count: usize) {
-    let sum: u64 = outcomes.iter().map(|name| result[*name].as_u64().unwrap()).sum();
-    assert_eq!(sum, count as u64, "{result}");
-}
-
-fn report(what: &str, hits: usize, whole: Duration) {
-    assert!(hits > 0, "no run of {what} was killed before it ended");
-    println!("{what}: killed {hits} times within {whole:?} and run again, the same end state");
 }
 
 #[test]
@@ -98,7 +65,7 @@ fn an_import_that_was_killed() {
         let (result, hit) =
             killed_and_run_again(&scene, &command.each_ref().map(String::as_str), whole, &mut random);
         hits += usize::from(hit);
-        adds_up(&result, ["written", "identical"], count);
+        sums_up(&result, ["written", "identical"], count);
         assert!(wait(items(&client, &command[5])) == expected);
     }
     report("import", hits, whole);
@@ -127,7 +94,7 @@ fn a_prune_that_was_killed() {
         let (result, hit) =
             killed_and_run_again(&scene, &command.each_ref().map(String::as_str), whole, &mut random);
         hits += usize::from(hit);
-        adds_up(&result, ["deleted", "gone"], count);
+        sums_up(&result, ["deleted", "gone"], count);
         assert!(wait(items(&client, &command[7])) == expected);
     }
     report("prune", hits, whole);

@@ -6,16 +6,17 @@
 use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use firestore::gcloud_sdk::tonic::Code;
 use rekey::document::StoreKind;
 use serde_json::Value;
 
-use super::server::{Database, emulator, fresh_project, scene_in, sums_up, wait};
+use super::disturbed::end_in_the_same_state;
+use super::server::{Database, emulator, prepared, wait};
 use super::service::{Fate, Service};
 use crate::generated::{Generated, Random};
-use crate::scene::{Scene, size};
+use crate::scene::{Scene, size, sums_up};
 use crate::wire::Wire;
 
 type Documents = BTreeMap<String, BTreeMap<String, String>>;
@@ -27,18 +28,6 @@ fn events() -> Generated {
 fn stored(scene: &Scene, file: &str, name: &str) -> Documents {
     let (address, name) = (scene.address(file), scene.collection(file, name));
     wait(async { Database::of(&address).await.fields(&name).await })
-}
-
-/// A scene seeded directly, whose commands then go through `host`; its archives are ready.
-fn prepared(generated: &Generated, host: &str) -> Scene {
-    let address = format!("firestore://{}", fresh_project());
-    let direct = scene_in(&address, &emulator(), "c");
-    direct.seed(generated, "shop.db", "shop");
-    let _ = direct.export("shop.db", "shop", generated.kind, "legacy.ndjson");
-    let _ = direct.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
-    let scene = scene_in(&address, host, "c");
-    direct.copy_into(&scene);
-    scene
 }
 
 /// Takes everything along the road through `host`: the new collection and the old one.
@@ -287,55 +276,12 @@ fn cut_off(
 #[test]
 fn connections_cut_at_any_moment_double_nothing_and_lose_nothing() {
     let generated = events();
-    let count = generated.lines.len();
     let wire = Wire::to(&emulator());
     let scene = prepared(&generated, wire.host());
+    let mut random = Random(9);
     let cuts = size("REKEY_FIRESTORE_CUTS", 2);
-    let at = scene.address("shop.db");
-    let names = |name: String| scene.collection("shop.db", &name);
-    let (mut random, mut expected) = (Random(9), None);
-    let (source, mut hits) = (names("shop".to_owned()), [0; 3]);
-    let export =
-        ["export", "--from", &at, "--collection", &source, "--layout", "events", "--out", "again.ndjson"];
-    let started = Instant::now();
-    let _ = scene.done(&export);
-    let (mut whole, mut runs) = ([started.elapsed(), Duration::ZERO, Duration::ZERO], 0);
-    while hits.iter().any(|hits| *hits < cuts) {
-        runs += 1;
-        assert!(runs < 20 * cuts + 20, "the wire is hardly ever cut: {hits:?}");
-        let _ = std::fs::remove_file(scene.path("again.ndjson"));
-        hits[0] += usize::from(cut_off(&scene, &wire, &export, whole[0], &mut random).1);
-        assert!(scene.read("again.ndjson") == scene.read("legacy.ndjson"));
-
-        let name = format!("cut-{runs}");
-        scene.put(&generated.lines, "events", "shop.db", &name);
-        // Its own archives: prune wants the documents unchanged since their own export.
-        let (legacy, rekeyed) = (format!("{name}.ndjson"), format!("{name}.rekeyed.ndjson"));
-        let _ = scene.export("shop.db", &name, "events", &legacy);
-        let _ = scene.rekey(&legacy, &rekeyed, &[]);
-        let name = names(name);
-        let mut import = import_command(&at, &name);
-        import[1] = &rekeyed;
-        let prune = ["prune", &legacy, "--rekeyed", &rekeyed, "--from", &at, "--collection", &name];
-        for (step, (command, outcomes)) in
-            [(&import[..], ["written", "identical"]), (&prune[..], ["deleted", "gone"])]
-                .into_iter()
-                .enumerate()
-        {
-            let started = Instant::now();
-            if runs == 1 {
-                // The first time tells how long it takes, and how it ends.
-                sums_up(&scene.done(command), outcomes, count);
-                whole[step + 1] = started.elapsed();
-            } else {
-                let (result, was_cut) = cut_off(&scene, &wire, command, whole[step + 1], &mut random);
-                sums_up(&result, outcomes, count);
-                hits[step + 1] += usize::from(was_cut);
-            }
-        }
-        let found = wait(async { Database::of(&at).await.fields(&name).await });
-        assert_eq!(found.len(), count);
-        assert!(expected.get_or_insert_with(|| found.clone()) == &found, "another end state");
-    }
+    let hits = end_in_the_same_state(&scene, &generated, cuts, |arguments, whole| {
+        cut_off(&scene, &wire, arguments, whole, &mut random)
+    });
     println!("export, import and prune cut off {hits:?} times: the same end state");
 }

@@ -8,22 +8,10 @@ use firestore::gcloud_sdk::tonic::Code;
 use rekey::document::StoreKind;
 use serde_json::json;
 
-use super::server::{Database, emulator, fresh_project, scene_in, sums_up, wait};
+use super::server::{Database, emulator, prepared, wait};
 use super::service::{Fate, Service};
 use crate::generated::Generated;
-use crate::scene::Scene;
-
-/// A scene whose commands go through `host`, with its archives ready.
-fn prepared(generated: &Generated, host: &str) -> Scene {
-    let address = format!("firestore://{}", fresh_project());
-    let direct = scene_in(&address, &emulator(), "c");
-    direct.seed(generated, "shop.db", "shop");
-    let _ = direct.export("shop.db", "shop", generated.kind, "legacy.ndjson");
-    let _ = direct.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
-    let scene = scene_in(&address, host, "c");
-    direct.copy_into(&scene);
-    scene
-}
+use crate::scene::sums_up;
 
 fn moves_all(generated: &Generated, host: &str) {
     let scene = prepared(generated, host);

@@ -3,10 +3,11 @@
 use std::future::Future;
 use std::time::Duration;
 
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::JoinSet;
 
 use super::waits::Waits;
-use super::{StoreError, StoreResult};
+use super::{Rates, StoreError, StoreResult};
 
 /// How often one of several requests that make a whole is sent again before the whole fails, to begin anew later.
 const IDLE_ROUNDS: u32 = 5;
@@ -45,6 +46,23 @@ impl<'w> Patience<'w> {
         self.waits.pause(self.pause, failure).await?;
         self.pause = LONGEST_PAUSE.min(self.pause * 2);
         Ok(())
+    }
+}
+
+/// Holds the requests of a collection that are in flight at one time to a number.
+pub struct InFlight(Semaphore);
+
+impl InFlight {
+    /// Holds to what the rates say, or else to `otherwise`.
+    pub fn new(rates: Rates, otherwise: usize) -> Self {
+        let asked = rates.concurrency.map(|most| usize::try_from(most.get()).unwrap_or(usize::MAX));
+        Self(Semaphore::new(asked.unwrap_or(otherwise).min(Semaphore::MAX_PERMITS)))
+    }
+
+    /// Waits until one more request may be in flight; it is for as long as the permit lives.
+    pub async fn enter(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed, so there is always a permit.
+        self.0.acquire().await.ok()
     }
 }
 

@@ -12,6 +12,15 @@ pub struct BatchLimits {
     pub bytes: usize,
 }
 
+impl BatchLimits {
+    /// No more documents than these, but one at least.
+    #[cfg(any(feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+    pub(super) fn capped(self, documents: Option<usize>) -> Self {
+        let documents = documents.map_or(self.documents, |most| most.clamp(1, self.documents));
+        Self { documents, ..self }
+    }
+}
+
 /// What became of one document that was to be created.
 #[derive(Debug)]
 pub enum Created {

@@ -5,12 +5,13 @@ use std::future::Future;
 use azure_data_cosmos::clients::{ContainerClient, DatabaseClient};
 use azure_data_cosmos::models::ResponseHeaders;
 use azure_data_cosmos::{CosmosClient, CosmosError};
-use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+use tokio::sync::{OnceCell, SemaphorePermit};
 
 use super::credentials::Credentials;
 use super::error::{Effect, charge, store_error};
 use crate::stores::Rates;
 use crate::stores::capacity::{Admitted, Capacity};
+use crate::stores::requests::InFlight;
 use crate::stores::waits::Waits;
 use crate::stores::{BatchLimits, StoreError, StoreErrorKind, StoreResult};
 
@@ -30,7 +31,7 @@ pub(super) struct Container {
     location: String,
     credentials: Credentials,
     opened: OnceCell<Opened>,
-    requests: Semaphore,
+    requests: InFlight,
     batch: BatchLimits,
     /// What every wait for the container ends by.
     pub waits: Waits,
@@ -56,10 +57,8 @@ impl Container {
         rates: Rates,
         waits: &Waits,
     ) -> Self {
-        let requests = rates.concurrency.and_then(|it| usize::try_from(it.get()).ok()).unwrap_or(REQUESTS);
         // Under a cap a batch lasts about a second, so that an interrupted run soon ends.
         let capped = rates.max_ru.map(|most| usize::try_from(most.get() / 8).unwrap_or(usize::MAX));
-        let documents = capped.map_or(BATCH.documents, |most| most.clamp(1, BATCH.documents));
         let location = format!("{place}, container {name:?}");
         Self {
             client,
@@ -68,8 +67,8 @@ impl Container {
             location,
             credentials,
             opened: OnceCell::new(),
-            requests: Semaphore::new(requests.min(Semaphore::MAX_PERMITS)),
-            batch: BatchLimits { documents, ..BATCH },
+            requests: InFlight::new(rates, REQUESTS),
+            batch: BATCH.capped(capped),
             waits: waits.clone(),
             units: Capacity::new(rates.max_ru, READ_UNITS),
         }
@@ -118,8 +117,7 @@ impl Container {
         &self,
         admission: impl Future<Output = Admitted>,
     ) -> StoreResult<(Admitted, Option<SemaphorePermit<'_>>)> {
-        // It is never closed, so there is always a permit.
-        let entering = async { (self.requests.acquire().await.ok(), admission.await) };
+        let entering = async { (self.requests.enter().await, admission.await) };
         let (request, admitted) = self.waits.until(entering).await?;
         Ok((admitted, request))
     }

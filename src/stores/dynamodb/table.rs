@@ -4,12 +4,13 @@ use std::future::Future;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, TableDescription};
-use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+use tokio::sync::{OnceCell, SemaphorePermit};
 
 use super::error::{Effect, store_error};
 use super::schema::KeySchema;
 use crate::stores::Rates;
 use crate::stores::capacity::{Admitted, Capacity};
+use crate::stores::requests::InFlight;
 use crate::stores::waits::Waits;
 use crate::stores::{BatchLimits, StoreError, StoreErrorKind, StoreResult};
 
@@ -27,7 +28,7 @@ pub(super) struct Table {
     name: String,
     location: String,
     schema: OnceCell<KeySchema>,
-    requests: Semaphore,
+    requests: InFlight,
     batch: BatchLimits,
     /// What every wait for the table ends by.
     pub waits: Waits,
@@ -39,17 +40,15 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(client: Client, name: String, location: String, rates: Rates, waits: &Waits) -> Self {
-        let requests = rates.concurrency.and_then(|it| usize::try_from(it.get()).ok()).unwrap_or(REQUESTS);
         // Under a cap a batch lasts about a second, so that an interrupted run soon ends.
         let capped = rates.max_wcu.and_then(|it| usize::try_from(it.get()).ok());
-        let documents = capped.map_or(BATCH.documents, |most| most.clamp(1, BATCH.documents));
         Self {
             client,
             name,
             location,
             schema: OnceCell::new(),
-            requests: Semaphore::new(requests.min(Semaphore::MAX_PERMITS)),
-            batch: BatchLimits { documents, ..BATCH },
+            requests: InFlight::new(rates, REQUESTS),
+            batch: BATCH.capped(capped),
             waits: waits.clone(),
             reads: Capacity::new(rates.max_rcu, READ_UNITS),
             writes: Capacity::new(rates.max_wcu, WRITE_UNITS),
@@ -88,8 +87,7 @@ impl Table {
 
     /// Waits until one more request may be in flight.
     pub(super) async fn request(&self) -> Option<SemaphorePermit<'_>> {
-        // It is never closed, so there is always a permit.
-        self.requests.acquire().await.ok()
+        self.requests.enter().await
     }
 
     /// Asks the service what the table is.

@@ -1,6 +1,5 @@
 //! What every call needs: the connection, the collection's path, the requests in flight and the pace.
 
-use std::num::NonZeroU32;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +14,7 @@ use firestore::gcloud_sdk::tonic::client::Grpc;
 use firestore::gcloud_sdk::tonic::codec::Streaming;
 use firestore::gcloud_sdk::tonic::codegen::http::uri::PathAndQuery;
 use firestore::gcloud_sdk::tonic::{Request, Status};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 use tonic_prost::ProstCodec;
 
 use super::connect::Api;
@@ -24,6 +23,7 @@ use super::path::CollectionPath;
 use super::settings::Endpoint;
 use super::wire::{GetAnswer, QueryAnswer, Writes};
 use crate::stores::Rates;
+use crate::stores::requests::InFlight;
 use crate::stores::waits::Waits;
 use crate::stores::{BatchLimits, Remark, StoreResult};
 
@@ -54,7 +54,7 @@ pub(super) struct Service {
     pub pace: Pace,
     /// What stands below the documents that were read.
     pub nested: Nested,
-    requests: Semaphore,
+    requests: InFlight,
 }
 
 /// Documents in sub-collections below those of the collection.
@@ -74,7 +74,6 @@ impl Service {
         rates: Rates,
         waits: &Waits,
     ) -> Self {
-        let requests = rates.concurrency.and_then(|it| usize::try_from(NonZeroU32::get(it)).ok());
         let pace = match endpoint {
             Endpoint::Service => Pace::growing(rates.max_writes_per_second),
             Endpoint::Emulator(_) => Pace::steady(rates.max_writes_per_second),
@@ -98,7 +97,7 @@ impl Service {
             waits: waits.clone(),
             pace,
             nested: Nested::default(),
-            requests: Semaphore::new(requests.unwrap_or(REQUESTS).min(Semaphore::MAX_PERMITS)),
+            requests: InFlight::new(rates, REQUESTS),
         }
     }
 
@@ -162,8 +161,7 @@ impl Service {
     ///
     /// Errors: [`StoreErrorKind::Interrupted`](crate::stores::StoreErrorKind::Interrupted) once the run is asked to stop.
     pub(super) async fn request(&self) -> StoreResult<Option<SemaphorePermit<'_>>> {
-        // It is never closed, so there is always a permit.
-        self.waits.until(async { self.requests.acquire().await.ok() }).await
+        self.waits.until(self.requests.enter()).await
     }
 
     /// Waits until so many documents may be written. Errors: as [`request`](Self::request).
@@ -173,11 +171,7 @@ impl Service {
 
     /// How much one call takes.
     pub(super) fn batch_limits(&self) -> BatchLimits {
-        let paced = self.pace.documents_in(BATCH_SECONDS);
-        BatchLimits {
-            documents: paced.map_or(BATCH.documents, |most| most.clamp(1, BATCH.documents)),
-            ..BATCH
-        }
+        BATCH.capped(self.pace.documents_in(BATCH_SECONDS))
     }
 }
 

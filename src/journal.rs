@@ -22,6 +22,7 @@ use record::Record;
 pub use record::{Context, Done, Run, Tally};
 use sha2::{Digest, Sha256};
 
+use crate::failpoint::{self, Point};
 use crate::{Error, Result};
 
 /// An open journal; the file is locked until it is dropped.
@@ -33,6 +34,8 @@ pub struct Journal {
     tally: Tally,
     conflicts: Vec<String>,
     resumed: bool,
+    /// Whether a line could not be written whole.
+    is_broken: bool,
 }
 
 impl Journal {
@@ -54,8 +57,16 @@ impl Journal {
             .map_err(|error| error.hint("Pass --state-dir DIR where it can be written."))?;
         lock(&file, &path)?;
         let Replayed { header, finished, end, done, intended, tally, conflicts, .. } = replay(&file, &path)?;
-        let mut journal =
-            Self { path, file, done, intended, tally, conflicts, resumed: header.is_some() && !finished };
+        let mut journal = Self {
+            path,
+            file,
+            done,
+            intended,
+            tally,
+            conflicts,
+            resumed: header.is_some() && !finished,
+            is_broken: false,
+        };
         match header {
             Some(earlier) if !finished => {
                 refuse_other_context(&earlier, context, &journal.path)?;
@@ -117,13 +128,33 @@ impl Journal {
     }
 
     fn append(&mut self, record: &Record) -> Result<()> {
+        if self.is_broken {
+            let message =
+                format!("The journal {:?} could not be written before, so nothing more is noted", self.path);
+            return Err(Error::file(message));
+        }
+        let appended = self.try_append(record);
+        // Half a line may stand at its end, which is cut off only as long as nothing follows it.
+        self.is_broken = appended.is_err();
+        appended
+    }
+
+    fn try_append(&mut self, record: &Record) -> Result<()> {
+        failpoint::pass(match record {
+            Record::Begin(_) | Record::Run(_) => Point::JournalBegin,
+            Record::Intent { .. } => Point::JournalIntent,
+            Record::Done(_) => Point::JournalDone,
+            Record::Finished => Point::JournalFinished,
+        })?;
         let mut line = serde_json::to_vec(record)
             .map_err(|e| Error::caused(crate::ErrorKind::Bug, "Cannot write a journal record", e))?;
         line.push(b'\n');
-        self.file
-            .write_all(&line)
-            .and_then(|()| self.file.sync_data())
-            .map_err(|e| Error::io("write the journal", &self.path, e))
+        let failed = |e| Error::io("write the journal", &self.path, e);
+        if let Some(stop) = failpoint::stop_at(Point::JournalTorn) {
+            self.file.write_all(line.get(..line.len() / 2).unwrap_or_default()).map_err(failed)?;
+            stop.now(Point::JournalTorn)?;
+        }
+        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)
     }
 
     fn cut_to(&mut self, end: u64) -> Result<()> {

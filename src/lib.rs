@@ -13,6 +13,7 @@ mod commands;
 pub mod document;
 mod error;
 pub mod exit;
+pub mod failpoint;
 pub mod journal;
 pub mod key;
 pub mod layout;

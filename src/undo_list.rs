@@ -19,6 +19,7 @@ pub use reader::{UndoListReader, lists_of};
 
 use crate::archive::{UNDO_LIST, sync_folder_of};
 use crate::document::StoreKey;
+use crate::failpoint::{self, Point};
 use crate::{Error, Result};
 
 /// The version of the format that this build writes, and the newest that it reads.
@@ -33,6 +34,8 @@ pub struct UndoList {
     path: PathBuf,
     file: File,
     block: Vec<u8>,
+    /// Whether a block could not be written whole.
+    is_broken: bool,
 }
 
 impl UndoList {
@@ -50,7 +53,7 @@ impl UndoList {
         })?;
         let cut = cut_torn_end(&mut file);
         let end = cut.map_err(|source| Error::io("cut the torn end off the undo list", &path, source))?;
-        let mut list = Self { path, file, block: Vec::new() };
+        let mut list = Self { path, file, block: Vec::new(), is_broken: false };
         if end == 0 {
             entry::write_header(header, &mut list.block)?;
             list.sync()?;
@@ -74,12 +77,27 @@ impl UndoList {
         if self.block.is_empty() {
             return Ok(());
         }
-        self.file
-            .write_all(&self.block)
-            .and_then(|()| self.file.sync_data())
-            .map_err(|source| Error::io("write the undo list", &self.path, source))?;
+        if self.is_broken {
+            let message = format!("The undo list {:?} could not be written before", self.path);
+            return Err(Error::file(message));
+        }
+        let written = self.write();
+        // Half an entry may stand at its end, which is cut off only as long as nothing follows it.
+        self.is_broken = written.is_err();
         self.block.clear();
-        Ok(())
+        written
+    }
+
+    fn write(&mut self) -> Result<()> {
+        failpoint::pass(Point::UndoListWrite)?;
+        let failed = |source| Error::io("write the undo list", &self.path, source);
+        if let Some(stop) = failpoint::stop_at(Point::UndoListTorn) {
+            self.file
+                .write_all(self.block.get(..self.block.len() / 2).unwrap_or_default())
+                .map_err(failed)?;
+            stop.now(Point::UndoListTorn)?;
+        }
+        self.file.write_all(&self.block).and_then(|()| self.file.sync_data()).map_err(failed)
     }
 }
 

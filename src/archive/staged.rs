@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::part_file::{PartFile, sync_folder_of};
 use super::spool::Spool;
+use crate::failpoint::{self, Point};
 use crate::{Error, Result};
 
 /// One finished output that nobody sees yet.
@@ -61,9 +62,11 @@ impl Staged {
             match kind {
                 Kind::Stdout(spool) => spool.copy_to(stdout, Path::new("standard output"))?,
                 Kind::File(mut file) => {
+                    failpoint::pass(Point::OutputRename)?;
                     file.put_in_place()?;
                     // One by one, so that after a power cut no manifest is there without its lines.
                     sync_folder_of(file.path())?;
+                    failpoint::pass(Point::OutputNamed)?;
                 }
             }
         }

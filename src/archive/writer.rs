@@ -9,6 +9,7 @@ use super::part_file::PartFile;
 use super::spool::Spooler;
 use super::staged::{Kind, Output};
 use super::tally::Tally;
+use crate::failpoint::{self, Point};
 use crate::{Error, Result};
 
 /// How many bytes are digested and written at once: whole pages, and still in the processor's cache between the
@@ -105,6 +106,7 @@ impl ArchiveWriter {
             Target::File(encoder) => {
                 let path = encoder.get_ref().path().to_owned();
                 let mut file = encoder.finish().map_err(|source| Error::io("write", path, source))?;
+                failpoint::pass(Point::OutputSync)?;
                 file.sync()?;
                 Kind::File(file)
             }

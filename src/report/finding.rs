@@ -8,6 +8,7 @@ use tempfile::NamedTempFile;
 use super::FindingCode;
 use crate::check::Refusal;
 use crate::error::{Error, Result};
+use crate::failpoint::{self, Point};
 
 /// How many findings the JSON result lists; all of them are in the findings file.
 pub const FIRST_FINDINGS: usize = 100;
@@ -154,16 +155,48 @@ pub struct FindingsAccount {
     pub file: Option<PathBuf>,
 }
 
-/// Creates a temporary file (mode 0600) in the folder of `path`, so that it can be renamed to it.
+/// How the name of a file begins and ends that has no name of its own yet.
+const GROWING: (&str, &str) = (".rekey-", ".part");
+
+/// Creates a file in the folder of `path` that has no name of its own yet (mode 0600). Those that runs left behind when
+/// they died are removed; one that a live run has is locked.
 pub(super) fn create_beside(path: &Path) -> Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    NamedTempFile::new_in(folder).map_err(|source| Error::io("create a file in", folder, source))
+    let folder = folder_of(path);
+    clear_left_behind(folder)?;
+    let (prefix, suffix) = GROWING;
+    let file = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile_in(folder);
+    let file = file.map_err(|source| Error::io("create a file in", folder, source))?;
+    file.as_file().lock().map_err(|source| Error::io("lock", file.path(), source))?;
+    Ok(file)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Removes what runs that died left in a folder.
+fn clear_left_behind(folder: &Path) -> Result<()> {
+    let failed = |source| Error::io("list the folder", folder, source);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !(name.starts_with(GROWING.0) && name.ends_with(GROWING.1)) {
+            continue;
+        }
+        // One that is gone meanwhile, or that is another user's, is nobody's concern here.
+        let is_left = std::fs::File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
+        if is_left && std::fs::remove_file(&path).is_ok() {
+            tracing::debug!("removed {path:?}, which a run left behind when it died");
+        }
+    }
+    Ok(())
 }
 
 /// Flushes, syncs and renames a temporary file to `path`.
 pub(super) fn persist(file: BufWriter<NamedTempFile>, path: &Path) -> Result<()> {
     let file = file.into_inner().map_err(|error| Error::io("write", path, error.into_error()))?;
     file.as_file().sync_all().map_err(|source| Error::io("write", path, source))?;
+    failpoint::pass(Point::FindingsRename)?;
     let _file = file.persist(path).map_err(|error| Error::io("write", path, error.error))?;
     Ok(())
 }

@@ -7,6 +7,8 @@ mod archives;
 mod cli;
 mod collision;
 mod conformance;
+#[cfg(feature = "faults")]
+mod crash;
 mod docs;
 mod dry_run;
 mod findings;

@@ -161,6 +161,11 @@ impl Scene {
         Ran::of(&mut self.command(arguments))
     }
 
+    /// Runs the program for its JSON result, with more in its environment.
+    pub fn result_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+        Ran::of(self.command(arguments).args(["--output", "json"]).envs(environment.iter().copied()))
+    }
+
     /// Runs the program for its JSON result; no run may leave a temporary file, whatever it came to.
     pub fn result(&self, arguments: &[&str]) -> Ran {
         let ran = Ran::of(self.command(arguments).args(["--output", "json"]));

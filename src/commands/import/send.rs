@@ -18,6 +18,7 @@ use crate::commands::store::notice_expired;
 use crate::document::canonical::differing_fields;
 use crate::document::json::Tape;
 use crate::document::{StoreKind, integer_field, text_field};
+use crate::failpoint::{self, Point};
 use crate::journal::{self, Context, Done, Journal, Ranges, Tally};
 use crate::report::{Finding, FindingCode, Findings, NoticeCode};
 use crate::signal::StopSignal;
@@ -339,6 +340,7 @@ impl<'a> Run<'a> {
         }
         if let Some(journal) = &mut *self.journal {
             journal.intend(range.start, range.end)?;
+            failpoint::pass(Point::BatchUnsent)?;
         }
         let sender = self.sender;
         Ok(async move { Step::Sent(sender.send(range, batch).await) }.boxed())
@@ -381,6 +383,9 @@ impl<'a> Run<'a> {
             self.units.add(self.sender.plan.layout.store, &batch.lines);
         }
         self.task.add(range.end - range.start, batch.lines.bytes() as u64);
+        if self.journal.is_some() {
+            failpoint::pass(Point::BatchSent)?;
+        }
         match &mut *self.journal {
             Some(journal) => {
                 journal.finish_range(Done { from: range.start, to: range.end, tally, conflicts })

@@ -1,6 +1,7 @@
 use super::{Job, Plan, What};
 use crate::commands::store::{Opened, describe, notice_time_to_live, other_key};
 use crate::document::StoreKind;
+use crate::failpoint::{self, Point};
 use crate::layout::Layout;
 use crate::report::{Finding, FindingCode, NoticeCode};
 use crate::signal::StopSignal;
@@ -124,7 +125,10 @@ pub(super) async fn make(found: Found, job: &Job, plan: &Plan, ui: &Ui, stop: &S
         Found::Imagined { opened: None, .. } => connect::open(&job.to, true, stop).await?,
     };
     match collection.create_collection(&plan.layout.collection_spec()).await {
-        Ok(()) => notice_not_copied(plan, ui),
+        Ok(()) => {
+            failpoint::pass(Point::TargetMade)?;
+            notice_not_copied(plan, ui);
+        }
         // Somebody else has made it meanwhile; it is looked at like any other.
         Err(error) if error.kind == StoreErrorKind::AlreadyExists => {}
         Err(error) => return Err(error.into()),

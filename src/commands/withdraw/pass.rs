@@ -1,4 +1,5 @@
 use crate::commands::batches::{Batch, interrupted};
+use crate::failpoint::{self, Point};
 use crate::journal::Tally;
 use crate::signal::StopSignal;
 use crate::stores::{Guarded, StoreErrorKind};
@@ -37,7 +38,9 @@ impl Pass<'_> {
                 return Err(interrupted(self.stop, 0));
             }
             let bytes = batch.bytes() as u64;
+            failpoint::pass(Point::WithdrawalUnsent)?;
             tally.add(&withdrawal.settle(batch, self).await?);
+            failpoint::pass(Point::WithdrawalSent)?;
             task.add(documents, bytes);
         }
         task.finish();

@@ -46,8 +46,9 @@ pub struct Tally {
     pub lost: usize,
     pub failed: usize,
     pub halved: usize,
-    /// Capacity units as the server reported them, with the moment of the answer.
+    /// Read and write capacity units as the server reported them, with the moment of the answer.
     pub consumed: Vec<(Instant, f64)>,
+    pub written: Vec<(Instant, f64)>,
 }
 
 struct Message {
@@ -136,7 +137,7 @@ impl Shared {
             request.write(server.get_ref())?;
             let mut answer = Message::read(&mut server)?;
             upstream = Some(server);
-            self.count(&answer);
+            self.count(&answer, is_write);
             if let Some(left) = left {
                 self.tally.lock().unwrap().halved += 1;
                 answer.add(left);
@@ -156,14 +157,16 @@ impl Shared {
         }
     }
 
-    fn count(&self, answer: &Message) {
+    fn count(&self, answer: &Message, is_write: bool) {
         let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else { return };
         let units = |consumed: &Value| consumed["CapacityUnits"].as_f64();
         let sum = match &body["ConsumedCapacity"] {
             Value::Array(tables) => tables.iter().filter_map(units).sum(),
             consumed => units(consumed).unwrap_or_default(),
         };
-        self.tally.lock().unwrap().consumed.push((Instant::now(), sum));
+        let mut tally = self.tally.lock().unwrap();
+        let units = if is_write { &mut tally.written } else { &mut tally.consumed };
+        units.push((Instant::now(), sum));
     }
 }
 

@@ -221,6 +221,21 @@ fn an_import_into_another_collection_is_taken_back_while_the_legacy_one_stands()
 }
 
 #[test]
+fn copies_of_another_import_are_no_legacy_documents() {
+    for generated in all_kinds(10) {
+        let scene = Scene::new(generated.store);
+        scene.moved(&generated);
+        let _ = scene.import("rekeyed.ndjson", "other.db", "other", &["--create-target"]);
+        let before = contents(&scene, "moved.db", "moved", generated.kind);
+        let other = scene.address("other.db");
+        let legacy = ["--legacy-in", &other, "--legacy-collection", "other"];
+        let result = undo(&scene, "moved.db", "moved", &legacy).ended(3);
+        assert_eq!(result["reasons"], json!({ "legacy-missing": generated.lines.len() }));
+        assert!(contents(&scene, "moved.db", "moved", generated.kind) == before);
+    }
+}
+
+#[test]
 fn a_stream_that_was_appended_to_is_left_whole_and_named() {
     for store in STORES {
         let scene = Scene::new(store);

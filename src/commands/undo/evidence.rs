@@ -96,7 +96,7 @@ enum Role {
     Both,
     /// What was imported.
     Target,
-    /// The legacy documents. One that carried a tenant already when it was exported is one of them.
+    /// The legacy documents.
     Legacy,
 }
 
@@ -123,12 +123,8 @@ impl Consumer {
         let Self { evidence, role, document, row, .. } = self;
         // What has no key of the layout's was not imported.
         let Some(store_key) = document.read(line)? else { return Ok(()) };
-        let counts_as_legacy = match role {
-            Role::Both => document.is_legacy(),
-            Role::Target => false,
-            Role::Legacy => document.is_readable,
-        };
-        if counts_as_legacy {
+        // One with a tenant in its key is none, wherever it stands: it may be the copy of another import.
+        if document.is_legacy() && *role != Role::Target {
             let likeness = document.likeness(line);
             evidence.likenesses.push(&likeness, &[])?;
         }

@@ -39,6 +39,8 @@ mod regressions;
 mod results;
 mod road;
 mod scene;
+#[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+mod secrets;
 mod signals;
 mod status;
 

@@ -12,6 +12,7 @@ mod limits;
 mod patience;
 mod prune;
 mod road;
+mod secrets;
 mod server;
 mod settings;
 mod side_effects;

@@ -10,6 +10,7 @@ mod kill;
 mod patience;
 mod proxy;
 mod road;
+mod secrets;
 mod server;
 mod settings;
 mod side_effects;

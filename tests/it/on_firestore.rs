@@ -13,6 +13,7 @@ mod places;
 mod rate;
 mod refused;
 mod road;
+mod secrets;
 mod server;
 mod service;
 mod signals;

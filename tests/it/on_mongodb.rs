@@ -6,6 +6,7 @@ mod conformance;
 mod failures;
 mod patience;
 mod road;
+mod secrets;
 mod server;
 mod signals;
 mod targets;

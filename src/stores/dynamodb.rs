@@ -34,6 +34,8 @@ use super::{
     FrameworkQuery, Guarded, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError, StoreErrorKind,
     StoreResult,
 };
+use crate::check::Refusal;
+use crate::document::json::Tape;
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::{Error, Result};
 
@@ -188,6 +190,11 @@ impl CollectionReader for DynamoDbCollection {
 
     async fn query(&self, query: &FrameworkQuery, from: Option<&Position>) -> StoreResult<Page> {
         read::query(&self.table, query, from).await
+    }
+
+    /// What the key of an index takes; while the table was not described, nothing is known of it.
+    fn check(&self, tape: &Tape, line: &[u8]) -> std::result::Result<(), Refusal> {
+        self.table.known_schema().map_or(Ok(()), |schema| schema.check_indexed(tape, line))
     }
 }
 

@@ -72,6 +72,26 @@ fn what_is_missing_is_told_with_what_to_do() {
 }
 
 #[test]
+fn a_legacy_archive_of_another_run_is_refused_and_not_counted_as_missing() {
+    let scene = scene(&format!("{EVENT}\n"));
+    let to = "--to embedded:s.redb?as=cosmosdb --collection";
+    let from = "--from embedded:s.redb?as=cosmosdb --collection";
+    let restore = "restore old --layout cosmosdb-events --expect-documents 1";
+    let _ = said(&scene, &format!("{restore} {to} one --create-target"), 0);
+    scene.write("old", EVENT.replace("e30=", "W10=") + "\n");
+    let _ = said(&scene, &format!("{restore} {to} two --create-target"), 0);
+    for name in ["one", "two"] {
+        let _ = said(&scene, &format!("export {from} {name} --layout events --out {name}"), 0);
+    }
+    let _ = said(&scene, "rekey one --tenant acme --escaping raw --out new", 0);
+    let _ = said(&scene, &format!("import new {to} moved --create-target"), 0);
+    let verify = "verify new --against embedded:s.redb?as=cosmosdb --collection moved --legacy";
+    let _ = said(&scene, &format!("{verify} one"), 0);
+    let other = said(&scene, &format!("{verify} two"), 2);
+    assert!(other.contains("was not made from \"two\"") && other.contains("--legacy"), "{other}");
+}
+
+#[test]
 fn one_document_is_one_document_and_more_are_more_than_expected() {
     let scene = scene(&format!("{EVENT}\n"));
     let refused = said(&scene, &REWRITE.replace("documents 2", "documents 1").replace("acme", "t:x"), 5);

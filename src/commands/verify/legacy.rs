@@ -65,7 +65,22 @@ fn open(run: &Verification<'_>) -> Result<Option<ArchiveInput>> {
         ))
         .hint("Pass the legacy archive that rekey read."));
     }
+    refuse_unrelated(run, &input)?;
     Ok(Some(input))
+}
+
+/// Refuses a legacy archive that no rekeyed one was made from: every document of it would count as missing.
+fn refuse_unrelated(run: &Verification<'_>, legacy: &ArchiveInput) -> Result<()> {
+    let Some(manifest) = legacy.manifest() else { return Ok(()) };
+    let mut made_from = run.expectation.manifests().iter().filter_map(made_from).peekable();
+    if made_from.peek().is_none() || made_from.any(|(_, digest)| digest == manifest.totals.sha256) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "The rekeyed archive was not made from {}; nothing was compared",
+        legacy.name()
+    ))
+    .hint("Pass with --legacy the legacy archive that rekey read: their manifests name it by its SHA-256."))
 }
 
 /// What a rekeyed archive was made from.

@@ -49,6 +49,7 @@ pub(super) async fn table_names(table: &Table) -> StoreResult<Vec<String>> {
 pub(super) async fn describe(table: &Table) -> StoreResult<Description> {
     let about = usable(table).await?;
     let schema = KeySchema::of(&about)?;
+    table.remember(&schema);
     let mut remarks = remarks(&about);
     let time_to_live = time_to_live(table, &mut remarks).await?;
     let subscribers = subscribers(table, &about, &mut remarks).await?;

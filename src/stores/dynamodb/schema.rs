@@ -5,17 +5,27 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{AttributeValue, KeyType, TableDescription};
 
 use super::item::{Item, ItemReader};
-use crate::document::StoreKey;
+use crate::check::{Reason, Refusal};
 use crate::document::base64_text;
 use crate::document::decimal::Decimal;
 use crate::document::json::{Kind, Tape};
 use crate::document::text::write_quoted;
+use crate::document::{StoreKey, StoreKind, find_field};
 use crate::stores::{KeyField, StoreError, StoreErrorKind, StoreResult};
 
 /// The key attributes of a table: the partition key, then the sort key if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeySchema {
     fields: Vec<KeyField>,
+    indexed: Vec<Indexed>,
+}
+
+/// An attribute that a secondary index has in its key: an item need not hold it, and if it does, then of its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Indexed {
+    index: String,
+    name: String,
+    kind: String,
 }
 
 impl KeySchema {
@@ -37,7 +47,16 @@ impl KeySchema {
             let message = "DynamoDB described the table without a key";
             return Err(StoreError::new(StoreErrorKind::Permanent, message));
         }
-        Ok(Self { fields })
+        let global = table.global_secondary_indexes().iter().map(|it| (it.index_name(), it.key_schema()));
+        let local = table.local_secondary_indexes().iter().map(|it| (it.index_name(), it.key_schema()));
+        let indexed = global.chain(local).flat_map(|(index, keys)| keys.iter().map(move |key| (index, key)));
+        let indexed = indexed.filter_map(|(index, key)| {
+            let (index, name) = (index.unwrap_or_default().to_owned(), key.attribute_name().to_owned());
+            Some(Indexed { index, kind: kind_of(&name)?, name })
+        });
+        let is_own = |name: &str| fields.iter().any(|field| field.name == name);
+        let indexed = indexed.filter(|it| !is_own(&it.name)).collect();
+        Ok(Self { fields, indexed })
     }
 
     /// The key attributes with their types.
@@ -63,6 +82,28 @@ impl KeySchema {
     /// Whether an attribute is part of the key.
     pub(super) fn holds(&self, name: &str) -> bool {
         self.names().any(|known| known == name)
+    }
+
+    /// Refuses an item that the service would refuse for the key of an index.
+    pub(super) fn check_indexed(&self, tape: &Tape, line: &[u8]) -> Result<(), Refusal> {
+        for Indexed { index, name, kind } in &self.indexed {
+            let Some(value) = find_field(StoreKind::DynamoDb, tape, line, name)? else { continue };
+            let value = ItemReader { tape, line }.value(value);
+            let value = value.map_err(|(_, what)| {
+                Refusal::new(Reason::FieldType, format!("Its attribute {name:?} {what}."))
+            })?;
+            let what = match &value {
+                AttributeValue::S(text) if text.is_empty() => "empty",
+                AttributeValue::B(bytes) if bytes.as_ref().is_empty() => "empty",
+                value if type_of(value) != kind => "of another type",
+                _ => continue,
+            };
+            let detail = format!(
+                "Its attribute {name:?} is {what}: in the key of the index {index} it must be {kind}, and not empty."
+            );
+            return Err(Refusal::new(Reason::TargetRule, detail));
+        }
+        Ok(())
     }
 
     /// The key of an item in the tool's own form; `None` if the item lacks a part of it.
@@ -148,7 +189,7 @@ impl KeySchema {
     pub(super) fn for_test(fields: &[(&str, &str)]) -> Self {
         let field =
             |(name, kind): &(&str, &str)| KeyField { name: (*name).into(), kind: Some((*kind).into()) };
-        Self { fields: fields.iter().map(field).collect() }
+        Self { fields: fields.iter().map(field).collect(), indexed: Vec::new() }
     }
 }
 
@@ -156,8 +197,6 @@ impl KeySchema {
 mod tests {
     use super::super::item::read_item;
     use super::*;
-    use crate::document::StoreKind;
-
     #[test]
     fn the_key_of_an_item_is_the_one_that_its_line_has() {
         let schema = KeySchema::for_test(&[("pk", "S"), ("sk", "N")]);
@@ -181,6 +220,28 @@ mod tests {
         for key in ["[]", r#"[{"S":"a"}]"#, r#"[{"S":"a"},{"S":"1"}]"#, r#"[{"N":"1"},{"N":"1"}]"#, "x", "{}"]
         {
             assert!(schema.attributes(&StoreKey(key.into())).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_the_key_of_an_index_cannot_take_is_refused_by_name() {
+        let mut schema = KeySchema::for_test(&[("pk", "S")]);
+        let kind = "S".to_owned();
+        schema.indexed.push(Indexed { index: "by-type".to_owned(), name: "type".to_owned(), kind });
+        let mut tape = Tape::deep();
+        for (member, fits) in [
+            (r#","type":{"S":"a"}"#, true),
+            ("", true),
+            (r#","type":{"S":""}"#, false),
+            (r#","type":{"N":"1"}"#, false),
+            (r#","type":{"NULL":true}"#, false),
+        ] {
+            let line = format!(r#"{{"Item":{{"pk":{{"S":"A"}}{member}}}}}"#);
+            tape.read(line.as_bytes()).unwrap();
+            match schema.check_indexed(&tape, line.as_bytes()) {
+                Ok(()) => assert!(fits, "{member}"),
+                Err(refusal) => assert!(!fits && refusal.to_string().contains("by-type"), "{refusal}"),
+            }
         }
     }
 }

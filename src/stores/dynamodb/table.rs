@@ -99,6 +99,17 @@ impl Table {
         })
     }
 
+    /// Keeps the table's key, so that it need not be asked for again.
+    pub(super) fn remember(&self, schema: &KeySchema) {
+        // One that is known already stays.
+        let _known = self.schema.set(schema.clone());
+    }
+
+    /// The table's key, if it was asked for already.
+    pub(super) fn known_schema(&self) -> Option<&KeySchema> {
+        self.schema.get()
+    }
+
     /// The table's key, asked for once.
     ///
     /// Errors: [`StoreErrorKind::NotFound`] if there is no such table.

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::{
 };
 use serde_json::Value;
 
-use super::server::{Server, scene_at, wait};
+use super::server::{Server, items, scene_at, wait};
 use crate::generated::Generated;
 use crate::scene::Scene;
 
@@ -35,6 +35,11 @@ async fn make_table_with_text_as_sort_key(name: &str) {
 
 /// A table of events with a stream, an index and a time to live.
 async fn make_table(name: &str) {
+    make_table_indexed(name, ScalarAttributeType::S).await;
+}
+
+/// The same, whose index takes event types of this type.
+async fn make_table_indexed(name: &str, indexed: ScalarAttributeType) {
     let index = GlobalSecondaryIndex::builder()
         .index_name("by-type")
         .key_schema(key("eventType", KeyType::Hash))
@@ -51,7 +56,7 @@ async fn make_table(name: &str) {
     let _ = create
         .attribute_definitions(attribute("pk", ScalarAttributeType::S))
         .attribute_definitions(attribute("sk", ScalarAttributeType::N))
-        .attribute_definitions(attribute("eventType", ScalarAttributeType::S))
+        .attribute_definitions(attribute("eventType", indexed))
         .key_schema(key("pk", KeyType::Hash))
         .key_schema(key("sk", KeyType::Range))
         .global_secondary_indexes(index)
@@ -66,6 +71,25 @@ async fn make_table(name: &str) {
 
 fn codes(result: &Value) -> Vec<&str> {
     result["notices"].as_array().unwrap().iter().map(|it| it["code"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn what_the_key_of_an_index_cannot_take_is_refused_before_any_write() {
+    let scene = scene_at(&Server::Dynoxide.endpoint());
+    let generated = Generated::events(scene.store, 20);
+    scene.seed(&generated, "shop.db", "shop");
+    let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
+    let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
+    let (to, name) = (scene.address("moved.db"), scene.collection("moved.db", "moved"));
+    wait(make_table_indexed(&name, ScalarAttributeType::N));
+    let import = ["import", "rekeyed.ndjson", "--to", &to, "--collection", &name, "--subscribers-handled"];
+    for arguments in [&[&import[..], &["--dry-run"]].concat()[..], &import] {
+        let result = scene.result(arguments).ended(5);
+        assert_eq!(result["reasons"]["target-rule"], generated.lines.len(), "{result}");
+        let message = result["findings"][0]["message"].as_str().unwrap();
+        assert!(message.contains("\"eventType\"") && message.contains("by-type"), "{message}");
+    }
+    assert!(wait(items(&Server::Dynoxide.client(), &name)).is_empty());
 }
 
 #[test]

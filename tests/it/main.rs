@@ -32,6 +32,10 @@ mod on_firestore;
 mod on_mongodb;
 mod overlapping_tenants;
 #[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+#[cfg_attr(
+    not(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb")),
+    allow(dead_code, unused_imports, reason = "each store's tests take what they need of it")
+)]
 mod patience;
 mod prune;
 mod refusals;

@@ -20,7 +20,7 @@ mod store_key;
 mod store_kind;
 pub mod system_fields;
 pub mod text;
-pub(crate) mod timestamp;
+pub mod timestamp;
 pub mod value;
 
 pub use field::{integer_field, text_field};

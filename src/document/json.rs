@@ -228,8 +228,7 @@ impl Tape {
     }
 
     /// A child of `of` whose name another one has, too: below [`RECORDED_DEPTH`] that is for the caller to look for.
-    #[cfg_attr(not(feature = "firestore"), allow(dead_code))] // Firestore alone asks for it.
-    pub(crate) fn repeated_name(&self, line: &[u8], of: &Member) -> Option<&Member> {
+    pub fn repeated_name(&self, line: &[u8], of: &Member) -> Option<&Member> {
         let members = self.members.get(..of.next as usize).unwrap_or_default();
         repeated(line, members, of.index as usize + 1, &mut Vec::new())
     }

@@ -20,8 +20,7 @@ pub(crate) fn normalised(text: &str) -> Option<String> {
 }
 
 /// The seconds since 1970 and the nanoseconds of a time, cut to microseconds; `None` as for [`normalised`].
-#[cfg_attr(not(feature = "firestore"), allow(dead_code))] // Firestore alone asks for it.
-pub(crate) fn parse(text: &str) -> Option<(i64, i32)> {
+pub fn parse(text: &str) -> Option<(i64, i32)> {
     let (seconds, fraction) = parts(text)?;
     let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);
     let nanos = digits.fold(0, |nanos, digit| nanos * 10 + i32::from(digit - b'0'));
@@ -31,8 +30,7 @@ pub(crate) fn parse(text: &str) -> Option<(i64, i32)> {
 /// Appends a time in UTC with no, three, six or nine digits of a second's fraction, as protobuf's JSON has it.
 ///
 /// `None` if it is none of the years 1 to 9999, or the nanoseconds are no part of a second.
-#[cfg_attr(not(feature = "firestore"), allow(dead_code))] // Firestore alone asks for it.
-pub(crate) fn append(seconds: i64, nanos: i32, out: &mut Vec<u8>) -> Option<()> {
+pub fn append(seconds: i64, nanos: i32, out: &mut Vec<u8>) -> Option<()> {
     let nanos = u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
     append_seconds(seconds, out)?;
     let (fraction, digits) = match nanos {

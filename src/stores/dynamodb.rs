@@ -13,6 +13,7 @@ mod item;
 mod position;
 mod read;
 mod scan;
+mod scanned;
 mod schema;
 mod table;
 mod write;

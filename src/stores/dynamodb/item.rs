@@ -60,7 +60,7 @@ pub(super) fn write_map(map: &Item, out: &mut Vec<u8>) -> StoreResult<()> {
 }
 
 /// The first eight bytes of a name as a number that has their order, so that few names are compared whole.
-fn first_bytes(name: &str) -> u64 {
+pub(super) fn first_bytes(name: &str) -> u64 {
     let mut first = [0; 8];
     for (to, from) in first.iter_mut().zip(name.bytes()) {
         *to = from;

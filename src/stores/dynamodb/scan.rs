@@ -8,10 +8,10 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use serde::{Deserialize, Serialize};
 
 use super::error::{Effect, store_error};
-use super::item::{Item, write_item};
+use super::item::Item;
 use super::position::{foreign, next_key, read_position, write_position};
+use super::scanned::ScannedItems;
 use super::table::{Table, units};
-use crate::document::Lines;
 use crate::stores::requests::{Patience, side_by_side};
 use crate::stores::{LegacyProbe, Page, Position, ScanPart, StoreResult};
 
@@ -55,29 +55,13 @@ pub(super) async fn page(
     let reading = async move {
         let limit = table.reads.page(limit);
         let request = segment_scan(&table, segment, from).limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let answer = send(&table, request, limit).await?;
+        let items = ScannedItems::default();
+        let answer = send(&table, request, limit, Some(items.clone())).await?;
         let next = next_key(answer.last_evaluated_key).as_ref().map(write_position).transpose()?;
-        Ok(Page { lines: lines_of(answer.items.unwrap_or_default())?, next })
+        Ok(Page { lines: items.take()?, next })
     };
     // On a task of its own, so that the pages of several parts are taken apart on all cores.
     side_by_side([reading]).await.pop().unwrap_or_else(|| Err(foreign()))
-}
-
-/// Items as lines. Each is freed as soon as it is written, while it is still near.
-fn lines_of(items: Vec<Item>) -> StoreResult<Lines> {
-    let mut lines = Lines::new();
-    let mut left = items.len();
-    for item in items {
-        let mut written = Ok(());
-        lines.push_with(|out| written = write_item(&item, out));
-        written?;
-        left -= 1;
-        if lines.len() == 1 {
-            // The others are mostly like the first.
-            lines.reserve(left, lines.bytes() * left / 8 * 9);
-        }
-    }
-    Ok(lines)
 }
 
 /// Asks every item whether it has a legacy key; the first [`LegacyProbe::ANSWERS`] different ones.
@@ -116,7 +100,7 @@ async fn probe_segment(table: &Table, segment: Segment, probe: &LegacyProbe) -> 
                 .expression_attribute_values(":within", AttributeValue::S(probe.within.clone()))
         };
         request = request.set_limit(i32::try_from(limit).ok());
-        let answer = match send(table, request, limit.min(1_000)).await {
+        let answer = match send(table, request, limit.min(1_000), None).await {
             Ok(answer) => answer,
             Err(error) => {
                 patience.pause(error).await?;
@@ -144,10 +128,20 @@ fn segment_scan(table: &Table, segment: Segment, from: Option<Item>) -> ScanFlue
     scan.segment(segment.segment).total_segments(segment.segments).set_exclusive_start_key(from)
 }
 
-async fn send(table: &Table, request: ScanFluentBuilder, documents: usize) -> StoreResult<ScanOutput> {
+/// Sends a request; the answer comes without its items where they are taken out.
+async fn send(
+    table: &Table,
+    request: ScanFluentBuilder,
+    documents: usize,
+    items: Option<ScannedItems>,
+) -> StoreResult<ScanOutput> {
     let (admitted, _request) = table.enter(table.reads.admit_documents(documents)).await?;
     let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total);
-    match request.send().await {
+    let sent = match items {
+        Some(items) => request.customize().interceptor(items).send().await,
+        None => request.send().await,
+    };
+    match sent {
         Ok(answer) => {
             let units = units(answer.consumed_capacity());
             table.reads.consumed(admitted, units);

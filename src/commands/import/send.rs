@@ -88,7 +88,7 @@ pub(super) async fn send(
     run.all(checked, &done, stop).await?;
     let mut tally = run.tally;
     if job.dry_run {
-        run.units.notice(job, target, ui);
+        run.units.notice(job, target, undo::must_look(plan, target), ui);
     }
     if let Some(journal) = journal {
         tally = *journal.tally();

@@ -16,7 +16,7 @@ use super::encode::{line_of, write_document};
 use super::failure::write_error;
 use super::read::{documents, id_of};
 use super::service::Service;
-use super::wire::StoredDocument;
+use super::wire::{StoredDocument, timestamp};
 use crate::document::{Lines, StoreKey, StoreKind};
 use crate::stores::answers::{Answers, unanswered};
 use crate::stores::requests::side_by_side;
@@ -75,7 +75,7 @@ fn judge(stored: &[u8], expected: &[u8]) -> Result<Bytes, Guarded> {
             "Firestore gave a document without the time of its last change",
         )
     })?;
-    Ok(delete_unchanged(stored.name.to_owned(), changed))
+    Ok(delete_unchanged(stored.name.to_owned(), timestamp(changed).map_err(StoreError::from)?))
 }
 
 /// The `Write` that deletes a document, by its full name, if it was not changed since.

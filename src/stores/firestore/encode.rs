@@ -25,6 +25,7 @@ pub(super) fn write_document(document: &StoredDocument<'_>, out: &mut Vec<u8>) -
     })?;
     for (name, time) in [("createTime", document.created), ("updateTime", document.changed)] {
         if let Some(time) = time {
+            let time = timestamp(time)?;
             out.extend_from_slice(b",\"");
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b"\":");

@@ -9,12 +9,13 @@ use firestore::gcloud_sdk::google::firestore::v1::structured_query::{
 };
 use firestore::gcloud_sdk::google::firestore::v1::value::ValueType;
 use firestore::gcloud_sdk::google::firestore::v1::{RunQueryRequest, StructuredQuery, Value};
+use firestore::gcloud_sdk::prost::bytes::Bytes;
 use firestore::gcloud_sdk::prost_types::Timestamp;
 
 use super::decode::read_time;
 use super::failure::{Effect, call_error};
 use super::service::Service;
-use super::wire::StoredDocument;
+use super::wire::{StoredDocument, timestamp};
 use crate::document::DOCUMENT_ID;
 use crate::stores::{Snapshot, StoreError, StoreErrorKind, StoreResult};
 
@@ -123,7 +124,7 @@ impl Service {
                 break;
             }
         }
-        Ok(moment)
+        moment.map(|moment: Bytes| Ok(timestamp(&moment)?)).transpose()
     }
 }
 

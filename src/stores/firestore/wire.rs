@@ -6,7 +6,7 @@
 use firestore::gcloud_sdk::prost::Message;
 use firestore::gcloud_sdk::prost::bytes::Bytes;
 use firestore::gcloud_sdk::prost::encoding::{
-    WireType, decode_key, decode_varint, encode_key, encode_varint, encoded_len_varint,
+    WireType, decode_varint, encode_key, encode_varint, encoded_len_varint,
 };
 use firestore::gcloud_sdk::prost_types::Timestamp;
 
@@ -20,9 +20,9 @@ pub(super) struct QueryAnswer {
     /// A `Document`.
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub document: Option<Bytes>,
-    /// When it was read.
-    #[prost(message, optional, tag = "3")]
-    pub read_time: Option<Timestamp>,
+    /// A `Timestamp`: when it was read.
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub read_time: Option<Bytes>,
 }
 
 /// An answer to `BatchGetDocuments`: it holds one of the two.
@@ -48,6 +48,9 @@ pub(super) struct Writes {
     #[prost(bytes = "bytes", repeated, tag = "2")]
     pub writes: Vec<Bytes>,
 }
+
+/// How many fields room is made for: what the framework's documents have.
+const FIELDS: usize = 16;
 
 /// What is no message of the type that was expected, or one with fields that are newer than this build.
 #[derive(Debug)]
@@ -94,29 +97,43 @@ impl<'a> Iterator for WireFields<'a> {
 }
 
 impl<'a> WireFields<'a> {
+    #[inline]
     fn field(&mut self) -> Option<(u32, Wire<'a>)> {
-        let (number, wire_type) = decode_key(&mut self.0).ok()?;
-        let value = match wire_type {
-            WireType::Varint => Wire::Varint(decode_varint(&mut self.0).ok()?),
-            WireType::SixtyFourBit => {
+        let key = self.varint()?;
+        let value = match key & 7 {
+            0 => Wire::Varint(self.varint()?),
+            1 => {
                 let (bytes, rest) = self.0.split_first_chunk()?;
                 self.0 = rest;
                 Wire::Fixed64(u64::from_le_bytes(*bytes))
             }
-            WireType::ThirtyTwoBit => {
-                let (_, rest) = self.0.split_first_chunk::<4>()?;
-                self.0 = rest;
-                Wire::Fixed32
-            }
-            WireType::LengthDelimited => {
-                let length = usize::try_from(decode_varint(&mut self.0).ok()?).ok()?;
+            2 => {
+                let length = usize::try_from(self.varint()?).ok()?;
                 let (bytes, rest) = self.0.split_at_checked(length)?;
                 self.0 = rest;
                 Wire::Bytes(bytes)
             }
-            WireType::StartGroup | WireType::EndGroup => return None,
+            5 => {
+                let (_, rest) = self.0.split_first_chunk::<4>()?;
+                self.0 = rest;
+                Wire::Fixed32
+            }
+            // Groups, which no message of today has.
+            _ => return None,
         };
-        Some((number, value))
+        Some((u32::try_from(key >> 3).ok().filter(|number| *number > 0)?, value))
+    }
+
+    /// Nearly all of them are keys and lengths of one byte.
+    #[inline]
+    fn varint(&mut self) -> Option<u64> {
+        match self.0 {
+            [byte @ ..0x80, rest @ ..] => {
+                self.0 = rest;
+                Some(u64::from(*byte))
+            }
+            _ => decode_varint(&mut self.0).ok(),
+        }
     }
 }
 
@@ -126,22 +143,27 @@ pub(super) struct StoredDocument<'a> {
     pub name: &'a str,
     /// Its fields, each a `Value`, sorted by the bytes of their names.
     pub fields: Vec<(&'a str, &'a [u8])>,
-    /// When it was created.
-    pub created: Option<Timestamp>,
-    /// When it was last changed.
-    pub changed: Option<Timestamp>,
+    /// A `Timestamp`: when it was created.
+    pub created: Option<&'a [u8]>,
+    /// A `Timestamp`: when it was last changed.
+    pub changed: Option<&'a [u8]>,
 }
 
 impl<'a> StoredDocument<'a> {
     /// Reads a `Document`.
     pub(super) fn read(message: &'a [u8]) -> StoreResult<Self> {
-        let mut document = Self { name: "", fields: Vec::with_capacity(16), created: None, changed: None };
+        let mut document = Self { name: "", fields: Vec::new(), created: None, changed: None };
         for field in WireFields(message) {
             match field? {
                 (1, Wire::Bytes(name)) => document.name = text(name)?,
-                (2, Wire::Bytes(entry)) => document.fields.push(map_entry(entry)?),
-                (3, Wire::Bytes(time)) => document.created = Some(timestamp(time)?),
-                (4, Wire::Bytes(time)) => document.changed = Some(timestamp(time)?),
+                (2, Wire::Bytes(entry)) => {
+                    if document.fields.is_empty() {
+                        document.fields.reserve(FIELDS);
+                    }
+                    document.fields.push(map_entry(entry)?);
+                }
+                (3, Wire::Bytes(time)) => document.created = Some(time),
+                (4, Wire::Bytes(time)) => document.changed = Some(time),
                 _ => return Err(Malformed.into()),
             }
         }
@@ -191,7 +213,15 @@ pub(super) fn text_of(value: &[u8]) -> Option<&str> {
 
 /// A `Timestamp`.
 pub(super) fn timestamp(message: &[u8]) -> Result<Timestamp, Malformed> {
-    Timestamp::decode(message).map_err(|_| Malformed)
+    let mut time = Timestamp::default();
+    for field in WireFields(message) {
+        match field? {
+            (1, Wire::Varint(seconds)) => time.seconds = seconds.cast_signed(),
+            (2, Wire::Varint(nanos)) => time.nanos = i32::try_from(nanos).map_err(|_| Malformed)?,
+            _ => return Err(Malformed),
+        }
+    }
+    Ok(time)
 }
 
 /// Appends a message: the number of the field it stands in, its length, and what `write` appends.

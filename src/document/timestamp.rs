@@ -19,7 +19,9 @@ pub(crate) fn normalised(text: &str) -> Option<String> {
     String::from_utf8(form).ok()
 }
 
-/// The seconds since 1970 and the nanoseconds of a time, cut to microseconds; `None` as for [`normalised`].
+/// The seconds since 1970 and the nanoseconds of a time, cut to microseconds.
+///
+/// `None` if the text is no RFC 3339 time of the years 1 to 9999.
 pub fn parse(text: &str) -> Option<(i64, i32)> {
     let (seconds, fraction) = parts(text)?;
     let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);

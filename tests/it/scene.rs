@@ -161,6 +161,7 @@ impl Scene {
         Ran::of(&mut self.command(arguments))
     }
 
+    #[cfg(feature = "faults")] // Which fault, the environment says.
     /// Runs the program for its JSON result, with more in its environment.
     pub fn result_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
         Ran::of(self.command(arguments).args(["--output", "json"]).envs(environment.iter().copied()))

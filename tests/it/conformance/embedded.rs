@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use rekey::document::StoreKind;
+#[cfg(feature = "faults")]
 use rekey::signal::StopSignal;
 use rekey::stores::address::EmbeddedAddress;
 use rekey::stores::embedded::{Access, EmbeddedCollection};

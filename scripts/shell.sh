@@ -25,12 +25,13 @@ report_failure() {
 # below DIR. `scripts/servers/STORE.sh stop DIR` also ends what a start that failed has left.
 # usage: start_servers_of STORE DIR
 start_servers_of() {
-  local store=$1 folder=$2 variables name value
+  local store=$1 folder=$2 variables variable
   "scripts/servers/$store.sh" install || return 1
   variables=$("scripts/servers/$store.sh" start "$folder") || return 1
   printf '%s\n' "$variables"
-  while IFS='=' read -r name value; do
-    [ -z "$name" ] || export "$name=$value"
+  # Whole lines: a key may end with the sign that stands between name and value.
+  while IFS= read -r variable; do
+    [ -z "$variable" ] || export "${variable?}"
   done <<<"$variables"
 }
 

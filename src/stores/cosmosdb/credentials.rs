@@ -13,10 +13,9 @@ use azure_identity::{
     ClientSecretCredential, DeveloperToolsCredential, ManagedIdentityCredential,
     ManagedIdentityCredentialOptions, UserAssignedId, WorkloadIdentityCredential,
 };
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use tokio::sync::{Mutex, OnceCell};
 
+use crate::document::base64_text;
 use crate::stores::address::CosmosDbAddress;
 use crate::{Error, Result};
 
@@ -87,8 +86,8 @@ fn variable(name: &str) -> Option<String> {
 
 /// A key, unless it can be none.
 fn checked(named: &str, key: String) -> Result<Secret> {
-    // As strictly as the SDK reads it.
-    if BASE64_STANDARD.decode(&key).is_ok() {
+    // As the SDK reads it: in the standard alphabet, whether or not the padding was copied along.
+    if !key.contains(['-', '_']) && base64_text::decode(&key).is_some() {
         return Ok(Secret::new(key));
     }
     Err(Error::usage(format!("{named} is no key of an account: it is not base64; nothing was done"))
@@ -250,6 +249,15 @@ mod tests {
         match StoreAddress::parse("cosmosdb://shop.documents.azure.com/excalibur") {
             Ok(StoreAddress::CosmosDb(address)) => address,
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_key_is_one_with_or_without_its_padding() {
+        for (key, is_one) in
+            [("MDE=", true), ("MDE", true), ("ab+/", true), ("ab-_", false), ("no key", false)]
+        {
+            assert_eq!(checked("COSMOS_KEY", key.to_owned()).is_ok(), is_one, "{key}");
         }
     }
 

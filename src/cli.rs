@@ -9,14 +9,17 @@ mod export;
 mod global;
 mod help;
 mod import;
+mod init;
 mod layout;
 mod log;
 mod man;
 mod panic;
 mod paths;
+mod project;
 mod prune;
 mod rekey;
 mod restore;
+mod run;
 mod status;
 mod store;
 mod tenant;
@@ -29,7 +32,7 @@ mod words;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{FromArgMatches as _, Parser};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
@@ -66,22 +69,43 @@ struct Cli {
 /// Runs the command that `arguments` (the program's name first) ask for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     panic::report_bugs();
-    let status = match Cli::try_parse_from(arguments) {
-        Ok(cli) => panic::catch(|| start(cli)),
-        Err(error) => usage::conclude(&error),
+    let status = match project::expand(arguments.into_iter().collect(), &command()) {
+        Ok(expanded) => match parse(expanded.arguments) {
+            Ok(cli) => panic::catch(|| start(cli, expanded.origin.as_ref())),
+            Err(error) => usage::conclude(&error, expanded.origin.as_ref()),
+        },
+        Err(error) => {
+            plain_ui().error(&error);
+            ExitStatus::from(&error)
+        }
     };
     panic::seen().map_or(status, |bug| status.worst(bug)).into()
 }
 
+/// The whole command line, as clap knows it.
+fn command() -> clap::Command {
+    project::offer(<Cli as clap::CommandFactory>::command())
+}
+
+/// Reads arguments, the program's name first.
+fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let mut matches = command().try_get_matches_from(arguments)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command()))
+}
+
 /// Runs a command whose arguments clap accepts.
-fn start(cli: Cli) -> ExitStatus {
+fn start(cli: Cli, origin: Option<&project::Origin>) -> ExitStatus {
     let Cli { global, verb } = cli;
+    let explain = |error| match origin {
+        Some(origin) => origin.explain(error),
+        None => error,
+    };
     let ui = Ui::new(global.ui_options(verb.takes_stdout()));
     let name = verb.name();
     let result = global
         .validate(verb.out_is_stdout())
         .and_then(|()| log::start(global.log_level, &ui))
-        .and_then(|()| verb.into_command(&global))
+        .and_then(|()| verb.into_command(&global).map_err(explain))
         .and_then(|command| run(command, &ui));
     conclude::conclude(name, result, &ui, global.result.as_deref())
 }
@@ -109,11 +133,10 @@ fn plain_ui() -> Ui {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn the_command_line_has_no_contradictions() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     /// The words of each `rekey` in the help's examples, continuation lines joined and quotes removed.
@@ -131,18 +154,27 @@ mod tests {
         commands.map(words).filter(|words| words.first().is_some_and(|word| word == "rekey")).collect()
     }
 
+    fn reads_a_project(words: &[String]) -> bool {
+        let always = ["run", "plan", "apply", "rehearse"];
+        words.iter().any(|word| word == "--project")
+            || words.get(1).is_some_and(|verb| always.contains(&verb.as_str()))
+    }
+
     #[test]
     fn every_example_of_the_help_is_accepted() {
-        for command in Cli::command().get_subcommands() {
+        for command in command().get_subcommands() {
             let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
             let examples = examples(&help);
             assert!(examples.len() >= 2, "{}: {examples:?}", command.get_name());
             for example in examples {
-                let cli =
-                    Cli::try_parse_from(&example).unwrap_or_else(|error| panic!("{example:?}: {error}"));
+                let arguments = example.iter().map(OsString::from).collect();
+                let cli = parse(arguments).unwrap_or_else(|error| panic!("{example:?}: {error}"));
                 cli.global.validate(cli.verb.out_is_stdout()).unwrap();
                 assert_eq!(cli.verb.name(), command.get_name(), "{example:?}");
-                let _ = cli.verb.into_command(&cli.global).unwrap();
+                // What is read from a project needs one.
+                if !reads_a_project(&example) {
+                    let _ = cli.verb.into_command(&cli.global).unwrap();
+                }
             }
         }
     }

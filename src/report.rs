@@ -15,9 +15,9 @@ pub use explanation::Explanation;
 pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
 pub use text::show;
 pub use verb::{
-    Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, JournalState, JournalStatus,
-    KeySample, Level, PageReport, PruneReport, RekeyReport, StatusReport, TenantVerdict, Totals, UndoReport,
-    Verdict, VerifyReport,
+    Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, InitReport, JournalState,
+    JournalStatus, KeySample, Level, PageReport, PruneReport, RekeyReport, RunReport, StateReport,
+    StatusReport, StoreReport, StoreStatus, TenantVerdict, Totals, UndoReport, Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -85,8 +85,12 @@ pub enum Report {
     Restore(ImportReport),
     /// Of `undo`.
     Undo(UndoReport),
+    /// Of `run`.
+    Run(RunReport),
     /// Of `status`.
     Status(StatusReport),
+    /// Of `init`.
+    Init(InitReport),
     /// Of `demo`.
     Demo(DemoReport),
     /// Of `explain`.

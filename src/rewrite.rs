@@ -41,3 +41,9 @@ pub use suspicion::Suspicion;
 pub use verdict::{RefusedDocument, stream_refused};
 pub use versions::VersionRun;
 pub use worker::{out_of_order, refuse_cut_off};
+
+/// The version of the rules by which keys are made and documents are refused.
+///
+/// Raised with every change after which the same archive, layout and tenant rule come to another rekeyed archive: a plan
+/// made by other rules is then refused.
+pub const RULES_VERSION: u32 = 1;

@@ -8,10 +8,12 @@ mod log_writer;
 mod message;
 mod options;
 pub mod progress;
+mod question;
 #[cfg(test)]
 mod screen;
 mod table;
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,11 +32,13 @@ use channel::{Channel, Style};
 pub struct Ui {
     options: UiOptions,
     /// Results.
-    out: Channel,
+    out: Arc<Channel>,
     /// Messages and progress.
-    err: Channel,
+    err: Arc<Channel>,
     progress: Arc<dyn Progress>,
     notices: Mutex<Vec<Notice>>,
+    /// What the messages of a part of the work begin with.
+    label: Option<String>,
 }
 
 impl Ui {
@@ -49,7 +53,25 @@ impl Ui {
             Channel::stdout(options.color, bars.clone())
         };
         let progress = progress::choose(&options, err.is_terminal(), bars);
-        Self { options, out, err, progress, notices: Mutex::default() }
+        Self {
+            options,
+            out: Arc::new(out),
+            err: Arc::new(err),
+            progress,
+            notices: Mutex::default(),
+            label: None,
+        }
+    }
+
+    /// The same terminal for one part of the work: its messages and its progress begin with `label`, and its notices
+    /// are its own.
+    #[must_use]
+    pub fn part(&self, label: &str) -> Self {
+        Self {
+            progress: Arc::new(progress::Labelled::new(label, Arc::clone(&self.progress))),
+            label: Some(label.to_owned()),
+            ..self.with_own_notices()
+        }
     }
 
     /// A terminal that keeps what is written, both streams in one, for tests.
@@ -62,10 +84,11 @@ impl Ui {
         };
         let ui = Self {
             options: UiOptions::default(),
-            out: channel(),
-            err: channel(),
+            out: Arc::new(channel()),
+            err: Arc::new(channel()),
             progress: Arc::new(progress::Hidden),
             notices: Mutex::default(),
+            label: None,
         };
         (ui, screen)
     }
@@ -76,10 +99,24 @@ impl Ui {
         let nowhere = || Channel::over(Box::new(std::io::sink()), false, ColorMode::Never, bars.clone());
         Self {
             options: UiOptions { progress: ProgressMode::None, quiet: true, ..UiOptions::default() },
-            out: nowhere(),
-            err: nowhere(),
+            out: Arc::new(nowhere()),
+            err: Arc::new(nowhere()),
             progress: Arc::new(progress::Hidden),
             notices: Mutex::default(),
+            label: None,
+        }
+    }
+
+    /// The same terminal with notices of its own.
+    #[must_use]
+    pub fn with_own_notices(&self) -> Self {
+        Self {
+            options: self.options.clone(),
+            out: Arc::clone(&self.out),
+            err: Arc::clone(&self.err),
+            progress: Arc::clone(&self.progress),
+            notices: Mutex::default(),
+            label: self.label.clone(),
         }
     }
 
@@ -118,14 +155,14 @@ impl Ui {
     ///
     /// `place` names host, database and collection and never holds a secret. Not silenced by `--quiet`.
     pub fn target(&self, role: &str, place: &str) {
-        self.err.message(Style::Strong, role, place);
+        self.err.message(Style::Strong, &self.labelled(role), place);
     }
 
     /// Tells something worth knowing that does not change the exit code; it is part of the JSON result, too.
     pub fn notice(&self, code: NoticeCode, message: impl Into<String>) {
         let notice = Notice { code, message: message.into() };
         if !self.options.quiet {
-            self.err.message(Style::Notice, "notice", &notice.message);
+            self.err.message(Style::Notice, &self.labelled("notice"), &notice.message);
         }
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
     }
@@ -138,13 +175,13 @@ impl Ui {
     /// Says what is being done now; silenced by `--quiet`.
     pub fn status(&self, message: &str) {
         if !self.options.quiet {
-            self.err.line(message);
+            self.err.line(&self.labelled(message));
         }
     }
 
     /// Warns of something that is about to happen.
     pub fn warning(&self, message: &str) {
-        self.err.message(Style::Warning, "warning", message);
+        self.err.message(Style::Warning, &self.labelled("warning"), message);
     }
 
     /// Says what to do next; the sentence starts with a verb.
@@ -155,7 +192,15 @@ impl Ui {
     /// Prints an error: one sentence, its causes, its hints. A closed pipe is not worth a word.
     pub fn error(&self, error: &Error) {
         if error.kind() != crate::error::ErrorKind::ClosedPipe {
-            message::error(&self.err, error);
+            message::error(&self.err, &self.labelled("error"), error);
+        }
+    }
+
+    /// A message, or its label, with what it is about in front.
+    fn labelled<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match &self.label {
+            Some(label) => Cow::Owned(format!("{label}: {text}")),
+            None => Cow::Borrowed(text),
         }
     }
 

@@ -1,7 +1,6 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use super::Cli;
 use crate::report::PageReport;
 
 pub(super) const ABOUT: &str = "Print the completions for a shell";
@@ -32,12 +31,7 @@ pub(super) struct CompletionsArgs {
 impl CompletionsArgs {
     pub(super) fn page(&self) -> PageReport {
         let mut script = Vec::new();
-        clap_complete::generate(
-            self.shell,
-            &mut <Cli as clap::CommandFactory>::command(),
-            "rekey",
-            &mut script,
-        );
+        clap_complete::generate(self.shell, &mut super::command(), "rekey", &mut script);
         PageReport { text: String::from_utf8_lossy(&script).into_owned() }
     }
 }

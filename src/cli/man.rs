@@ -1,6 +1,5 @@
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 
-use super::Cli;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::PageReport;
 
@@ -30,7 +29,7 @@ pub(super) struct ManArgs {
 
 impl ManArgs {
     pub(super) fn page(&self) -> Result<PageReport> {
-        let mut root = Cli::command();
+        let mut root = super::command();
         root.build();
         let command = match &self.command {
             None => root,

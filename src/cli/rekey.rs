@@ -128,7 +128,7 @@ pub(super) struct RekeyArgs {
     state_dir: Option<PathBuf>,
 }
 
-const ESCAPINGS: &[Word<Escaping>] =
+pub(super) const ESCAPINGS: &[Word<Escaping>] =
     &[("raw", "As they are", Escaping::Raw), ("escaped", "With % as %25 and : as %3A", Escaping::Escaped)];
 
 pub(super) const ON_REFUSED: &[Word<OnRefused>] = &[

@@ -3,18 +3,20 @@ use std::io::ErrorKind as IoErrorKind;
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapErrorKind};
 
 use super::plain_ui;
+use super::project::Origin;
 use crate::error::{Error, ErrorKind};
 use crate::exit::ExitStatus;
 
 /// Prints help, version or a usage error as clap found it, and says how the run ended.
-pub(super) fn conclude(error: &clap::Error) -> ExitStatus {
+pub(super) fn conclude(error: &clap::Error, origin: Option<&Origin>) -> ExitStatus {
     match error.kind() {
         ClapErrorKind::DisplayHelp | ClapErrorKind::DisplayVersion => print(error, ExitStatus::Done),
         ClapErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             print(error, ExitStatus::Failed(ErrorKind::Usage))
         }
         _ => {
-            let error = usage_error(error);
+            let error =
+                origin.map_or_else(|| usage_error(error), |origin| origin.explain(usage_error(error)));
             plain_ui().error(&error);
             ExitStatus::from(&error)
         }
@@ -30,7 +32,7 @@ fn print(text: &clap::Error, status: ExitStatus) -> ExitStatus {
 }
 
 /// Puts clap's error into our own words and order: one sentence, then what to do.
-fn usage_error(error: &clap::Error) -> Error {
+pub(super) fn usage_error(error: &clap::Error) -> Error {
     let rendered = error.render().to_string();
     let mut usage = Error::usage(sentence(&rendered));
     for hint in suggestions(error) {

@@ -6,18 +6,20 @@ use super::explain::ExplainArgs;
 use super::export::ExportArgs;
 use super::global::GlobalArgs;
 use super::import::ImportArgs;
+use super::init::InitArgs;
 use super::man::ManArgs;
 use super::prune::PruneArgs;
 use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
+use super::run::RunArgs;
 use super::status::StatusArgs;
 use super::undo::UndoArgs;
 use super::verify::VerifyArgs;
 use crate::commands;
 use crate::error::Result;
 use crate::options::{
-    DemoOptions, ExplainOptions, ExportOptions, ImportOptions, PruneOptions, RekeyOptions, RestoreOptions,
-    StatusOptions, UndoOptions, VerifyOptions,
+    DemoOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PruneOptions, RekeyOptions,
+    RestoreOptions, RunOptions, StatusOptions, UndoOptions, VerifyOptions,
 };
 use crate::report::{Outcome, PageReport, Report};
 use crate::signal::StopSignal;
@@ -35,7 +37,9 @@ pub(super) enum Verb {
     Prune(PruneArgs),
     Restore(RestoreArgs),
     Undo(UndoArgs),
+    Run(RunArgs),
     Status(StatusArgs),
+    Init(InitArgs),
     Demo(DemoArgs),
     Explain(ExplainArgs),
     Completions(CompletionsArgs),
@@ -53,7 +57,9 @@ pub(super) enum Command {
     Prune(PruneOptions),
     Restore(RestoreOptions),
     Undo(UndoOptions),
+    Run(RunOptions),
     Status(StatusOptions),
+    Init(InitOptions),
     Demo(DemoOptions),
     Explain(ExplainOptions),
     Print(PageReport),
@@ -70,7 +76,9 @@ impl Verb {
             Self::Prune(_) => "prune",
             Self::Restore(_) => "restore",
             Self::Undo(_) => "undo",
+            Self::Run(_) => "run",
             Self::Status(_) => "status",
+            Self::Init(_) => "init",
             Self::Demo(_) => "demo",
             Self::Explain(_) => "explain",
             Self::Completions(_) => "completions",
@@ -105,7 +113,9 @@ impl Verb {
             Self::Prune(args) => Command::Prune(args.into_options(global)?),
             Self::Restore(args) => Command::Restore(args.into_options(global)?),
             Self::Undo(args) => Command::Undo(args.into_options(global)?),
-            Self::Status(args) => Command::Status(args.into_options()),
+            Self::Run(args) => Command::Run(args.into_options(global)?),
+            Self::Status(args) => Command::Status(args.into_options(global)?),
+            Self::Init(args) => args.into_command(),
             Self::Demo(args) => Command::Demo(args.into_options()),
             Self::Explain(args) => Command::Explain(args.into_options()),
             Self::Completions(args) => Command::Print(args.page()),
@@ -126,7 +136,9 @@ impl Command {
             Self::Prune(options) => commands::prune::run(options, ui, stop).await,
             Self::Restore(options) => commands::import::restore(options, ui, stop).await,
             Self::Undo(options) => commands::undo::run(options, ui, stop).await,
+            Self::Run(options) => commands::run::run(options, ui, stop).await,
             Self::Status(options) => commands::status::run(&options),
+            Self::Init(options) => commands::init::run(options, ui, stop).await,
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
             Self::Explain(options) => commands::explain::run(options),
             Self::Print(page) => Ok(Outcome::done(Report::Page(page))),
@@ -138,6 +150,7 @@ impl Command {
     fn interrupted(&self) -> &'static str {
         match self {
             Self::Prune(_) => "Interrupted; nothing more is deleted. Run the same command again to go on.",
+            Self::Run(_) => "Interrupted. Run the same command again to go on.",
             Self::Verify(_) => "Interrupted; nothing was changed. Run the same command again.",
             _ => "Interrupted; nothing was written. Run the same command again.",
         }

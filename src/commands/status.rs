@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use super::run::{kept, next_command};
 use crate::Result;
 use crate::journal::{JournalAccount, Run, inspect, journals_in};
-use crate::options::StatusOptions;
-use crate::report::{JournalState, JournalStatus, Outcome, Report, StatusReport};
+use crate::migration::{Archives, Evidence, State, Status};
+use crate::options::{AskedStore, StatusOptions};
+use crate::project::FILE_NAME;
+use crate::report::{JournalState, JournalStatus, Outcome, Report, StatusReport, StoreStatus};
 
 /// Looks at every journal of the folders.
 pub fn run(options: &StatusOptions) -> Result<Outcome> {
@@ -19,7 +22,50 @@ pub fn run(options: &StatusOptions) -> Result<Outcome> {
             }
         }
     }
+    for store in &options.stores {
+        let project = options.project.as_deref().unwrap_or(Path::new(FILE_NAME));
+        report.stores.push(store_status(project, store)?);
+    }
     Ok(Outcome::done(Report::Status(report)))
+}
+
+/// Where a store stands by its evidence: the last state whose evidence still holds, and what came of the next one.
+fn store_status(project: &Path, store: &AskedStore) -> Result<StoreStatus> {
+    let mut status = StoreStatus {
+        store: store.name.clone(),
+        state: None,
+        since: None,
+        documents: None,
+        stopped_before: None,
+        problem: None,
+        next: None,
+    };
+    if let Some(run) = &store.run {
+        let archives = Archives::of(run)?;
+        for state in State::ALL {
+            if let Some(evidence) = kept(state, run, &archives)? {
+                status.state = Some(state);
+                status.since = evidence.ended;
+                status.documents =
+                    evidence.result.and_then(|it| it.get("documents")?.as_u64()).or(status.documents);
+                continue;
+            }
+            if let Some(evidence) = Evidence::read(&run.folder, state)? {
+                status.stopped_before = Some(state);
+                status.problem = Some(match (evidence.status, evidence.error) {
+                    (Status::Begun, _) => format!("begun {}, and works or was interrupted", evidence.started),
+                    (Status::Done, _) => "what it rests on has changed since".to_owned(),
+                    (Status::Stopped, Some(error)) => error,
+                    (Status::Stopped, None) => {
+                        format!("{} ended with exit {}", state.verb(), evidence.exit_code.unwrap_or_default())
+                    }
+                });
+            }
+            break;
+        }
+    }
+    status.next = next_command(project, &store.name, status.state, None);
+    Ok(status)
 }
 
 fn unfinished(path: &Path, account: JournalAccount) -> JournalStatus {
@@ -70,7 +116,7 @@ fn resume(run: &Run) -> String {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,+@%".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
         return word.to_owned();

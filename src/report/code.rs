@@ -134,6 +134,8 @@ codes! {
         Capacity = "capacity",
         /// The collection that was made lacks something that the source has.
         NotCopied = "not-copied",
+        /// The source is not as it was when it was exported, and is exported again.
+        SourceChanged = "source-changed",
     }
 }
 

@@ -3,13 +3,14 @@
 mod copy;
 mod explain;
 mod rewrite;
+mod run;
 mod status;
 mod verify;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::{Finding, FindingsAccount, Outcome, Report};
+use super::{Finding, FindingsAccount, InitReport, Outcome, Report};
 use crate::error::Result;
 use crate::ui::format::{count, number, shortened};
 use crate::ui::{Align, Table, Ui};
@@ -32,13 +33,22 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Verify(report) => verify::verify(report, ui)?,
         Report::Prune(report) => copy::prune(report, ui)?,
         Report::Undo(report) => copy::undo(report, ui)?,
+        Report::Run(report) => run::run(report, ui)?,
         Report::Status(report) => status::status(report, ui)?,
+        Report::Init(report) => init(report, ui)?,
         // It shows itself as it goes.
         Report::Demo(_) => {}
         Report::Explain(report) => explain::explain(report, ui)?,
         Report::Page(report) => ui.line(report.text.trim_end_matches('\n'))?,
     }
     findings(&outcome.findings, ui)
+}
+
+fn init(report: &InitReport, ui: &Ui) -> Result<()> {
+    let (project, store) = (report.project.display(), &report.store);
+    let what = if report.created { "Wrote" } else { "Added to" };
+    ui.line(&format!("{what} {project}: the store {store}."))?;
+    ui.line(&format!("Next: rekey export --project {project} --store {store}"))
 }
 
 fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {

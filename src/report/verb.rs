@@ -1,17 +1,21 @@
 mod copy;
 mod demo;
 mod explain;
+mod init;
 mod page;
 mod rewrite;
+mod run;
 mod status;
 mod verify;
 
 pub use copy::{ExportReport, ImportReport, PruneReport, UndoReport};
 pub use demo::{DemoLayout, DemoReport};
 pub use explain::ExplainReport;
+pub use init::InitReport;
 pub use page::PageReport;
 pub use rewrite::{KeySample, RekeyReport};
-pub use status::{JournalState, JournalStatus, StatusReport};
+pub use run::{RunReport, StateReport, StoreReport};
+pub use status::{JournalState, JournalStatus, StatusReport, StoreStatus};
 pub use verify::{Counted, Level, TenantVerdict, Totals, Verdict, VerifyReport};
 
 use std::path::PathBuf;
@@ -25,4 +29,9 @@ pub(super) fn path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Resu
         Some(path) => serializer.collect_str(&path.display()),
         None => serializer.serialize_none(),
     }
+}
+
+/// Writes a path that is always there as text.
+pub(super) fn shown<S: Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }

@@ -79,6 +79,11 @@ impl Channel {
         let _unread = self.write(&format!("{}\n", visible(text)));
     }
 
+    /// Writes a question, behind which the answer is typed.
+    pub(super) fn prompt(&self, question: &str) {
+        let _unread = self.write(&self.paint(Style::Strong, &format!("{} ", visible(question))));
+    }
+
     /// Writes one line of the result.
     pub(super) fn result_line(&self, text: &str) -> Result<()> {
         self.result_block(&visible(text))

@@ -44,6 +44,24 @@ impl ProgressTask for Hidden {
     fn finish(&self) {}
 }
 
+/// Shows the progress of one part of the work: every task is called after it.
+pub(super) struct Labelled {
+    label: String,
+    progress: Arc<dyn Progress>,
+}
+
+impl Labelled {
+    pub(super) fn new(label: &str, progress: Arc<dyn Progress>) -> Self {
+        Self { label: label.to_owned(), progress }
+    }
+}
+
+impl Progress for Labelled {
+    fn start(&self, what: &str, total: Option<u64>) -> Box<dyn ProgressTask> {
+        self.progress.start(&format!("{}: {what}", self.label), total)
+    }
+}
+
 /// Chooses the way to show progress.
 pub(super) fn choose(options: &UiOptions, stderr_is_terminal: bool, bars: Bars) -> Arc<dyn Progress> {
     if options.quiet {

@@ -3,8 +3,20 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-const VERBS: [&str; 10] =
-    ["export", "rekey", "import", "verify", "prune", "restore", "demo", "explain", "completions", "man"];
+const VERBS: [&str; 12] = [
+    "export",
+    "rekey",
+    "import",
+    "verify",
+    "prune",
+    "restore",
+    "init",
+    "run",
+    "demo",
+    "explain",
+    "completions",
+    "man",
+];
 
 /// The program in a world of its own: a wide terminal, no settings of the user's.
 fn rekey(arguments: &[&str]) -> Command {

@@ -37,12 +37,15 @@ mod overlapping_tenants;
     allow(dead_code, unused_imports, reason = "each store's tests take what they need of it")
 )]
 mod patience;
+mod project;
 mod prune;
 mod refusals;
 mod regressions;
 mod results;
 mod road;
+mod run;
 mod scene;
+mod schema;
 #[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod secrets;
 mod signals;

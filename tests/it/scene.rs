@@ -121,7 +121,9 @@ impl Scene {
     /// Puts all files of the folder into another scene.
     pub fn copy_into(&self, other: &Self) {
         for (name, bytes) in listing(self.folder()) {
-            fs::write(other.folder().join(name), bytes).unwrap();
+            let path = other.folder().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
         }
     }
 

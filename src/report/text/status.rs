@@ -1,10 +1,17 @@
 use crate::error::Result;
-use crate::report::{JournalState, JournalStatus, StatusReport};
-use crate::ui::Ui;
+use crate::migration::State;
+use crate::report::{JournalState, JournalStatus, StatusReport, StoreStatus};
 use crate::ui::format::{count, number};
+use crate::ui::{Align, Table, Ui};
 
 /// Shows each run that did not come to its end.
 pub(super) fn status(report: &StatusReport, ui: &Ui) -> Result<()> {
+    if !report.stores.is_empty() {
+        stores(&report.stores, ui)?;
+        if report.unfinished.is_empty() {
+            return Ok(());
+        }
+    }
     let finished = count(report.finished, "finished journal");
     if report.unfinished.is_empty() {
         return ui.line(&format!("No run is unfinished; {finished}."));
@@ -12,6 +19,31 @@ pub(super) fn status(report: &StatusReport, ui: &Ui) -> Result<()> {
     report.unfinished.iter().try_for_each(|journal| one(journal, ui))?;
     ui.line("")?;
     ui.line(&format!("{}; {finished}.", count(report.unfinished.len() as u64, "unfinished run")))
+}
+
+/// Where each store of a project stands.
+fn stores(stores: &[StoreStatus], ui: &Ui) -> Result<()> {
+    let columns =
+        [("store", Align::Left), ("state", Align::Left), ("documents", Align::Right), ("since", Align::Left)];
+    let mut table = Table::new(columns);
+    for it in stores {
+        let state = it.state.map_or("not begun", State::name);
+        let documents = it.documents.map(number).unwrap_or_default();
+        table.row([&it.store, state, &documents, it.since.as_deref().unwrap_or_default()]);
+    }
+    ui.table(&table)?;
+    for it in stores {
+        if let (Some(state), Some(problem)) = (it.stopped_before, &it.problem) {
+            ui.line(&format!("{}: not {}: {problem}", it.store, state.name()))?;
+        }
+    }
+    let next: Vec<&String> = stores.iter().filter_map(|it| it.next.as_ref()).collect();
+    if !next.is_empty() {
+        ui.line("")?;
+        ui.heading("next")?;
+        next.iter().try_for_each(|command| ui.line(&format!("  {command}")))?;
+    }
+    Ok(())
 }
 
 fn one(it: &JournalStatus, ui: &Ui) -> Result<()> {
@@ -61,7 +93,7 @@ mod tests {
             resume: Some("rekey import a.ndjson".into()),
             problem: None,
         };
-        status(&StatusReport { unfinished: vec![journal], finished: 1 }, &ui).unwrap();
+        status(&StatusReport { unfinished: vec![journal], finished: 1, stores: Vec::new() }, &ui).unwrap();
         let shown = screen.text();
         assert!(
             shown.contains("import of a.ndjson\n") && shown.contains("1,200 of 10,000 documents"),

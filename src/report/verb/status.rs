@@ -2,6 +2,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::migration::State;
+
 /// The result of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StatusReport {
@@ -9,13 +11,40 @@ pub struct StatusReport {
     pub unfinished: Vec<JournalStatus>,
     /// How many are finished.
     pub finished: u64,
+    /// Where the stores of a project stand; in JSON an object with a member for each, absent without a project.
+    #[serde(serialize_with = "by_name", skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<StoreStatus>,
+}
+
+/// Where one store of a project stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoreStatus {
+    /// The store's name.
+    #[serde(skip)]
+    pub store: String,
+    /// The last state that it has reached.
+    pub state: Option<State>,
+    /// When it reached that.
+    pub since: Option<String>,
+    /// Documents, as the command that led to the state counted them.
+    pub documents: Option<u64>,
+    /// The state that a run was to lead to and did not.
+    pub stopped_before: Option<State>,
+    /// Why: what the run said, or that it was interrupted.
+    pub problem: Option<String>,
+    /// The command that goes on; `None` where nothing is left to do.
+    pub next: Option<String>,
+}
+
+fn by_name<S: serde::Serializer>(stores: &[StoreStatus], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(stores.iter().map(|it| (&it.store, it)))
 }
 
 /// One journal that is not finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JournalStatus {
     /// Its file.
-    #[serde(serialize_with = "shown")]
+    #[serde(serialize_with = "super::shown")]
     pub journal: PathBuf,
     /// What is the matter with it.
     pub state: JournalState,
@@ -51,8 +80,4 @@ pub enum JournalState {
     Resumable,
     /// It cannot be read.
     Damaged,
-}
-
-fn shown<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&path.display())
 }

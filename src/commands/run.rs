@@ -1,0 +1,94 @@
+//! `rekey run`: every store of a project through the states of a migration, by the verbs themselves.
+//!
+//! ```text
+//! for each store:   is the state reached?  ─▶ keep it
+//!                   else confirm, note that it begins, run the verb, note what came of it ─▶ stop or go on
+//! ```
+
+mod confirm;
+mod lock;
+mod result;
+mod source;
+mod step;
+mod store;
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use crate::options::{RunOptions, StoreRun};
+use crate::report::{Outcome, StoreReport};
+use crate::signal::StopSignal;
+use crate::ui::Ui;
+use crate::{Error, Result};
+use confirm::Confirmation;
+pub(super) use result::{next_command, outcome_of};
+use store::StoreMigration;
+pub(super) use store::kept;
+
+/// Moves the stores of a project.
+pub async fn run(options: RunOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
+    confirm::refuse_without_answers(&options, ui)?;
+    let confirmation = Confirmation::new(options.yes);
+    let reports = if options.parallel.get() == 1 {
+        one_after_the_other(&options, &confirmation, ui, stop).await
+    } else {
+        tokio::task::block_in_place(|| side_by_side(&options, &confirmation, ui, stop))?
+    };
+    Ok(outcome_of(reports))
+}
+
+async fn one_after_the_other(
+    options: &RunOptions,
+    confirmation: &Confirmation,
+    ui: &Ui,
+    stop: &StopSignal,
+) -> Vec<StoreReport> {
+    let mut reports = Vec::with_capacity(options.stores.len());
+    for store in &options.stores {
+        reports.push(moved(store, options, confirmation, ui, stop).await);
+    }
+    reports
+}
+
+/// Each store on a thread of its own, `parallel` of them at one time.
+fn side_by_side(
+    options: &RunOptions,
+    confirmation: &Confirmation,
+    ui: &Ui,
+    stop: &StopSignal,
+) -> Result<Vec<StoreReport>> {
+    let runtime = tokio::runtime::Handle::current();
+    let waiting: Mutex<VecDeque<_>> = Mutex::new(options.stores.iter().enumerate().collect());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let work = || {
+        let mut reports = Vec::new();
+        while let Some((number, store)) = next() {
+            reports.push((number, runtime.block_on(moved(store, options, confirmation, ui, stop))));
+        }
+        reports
+    };
+    let mut all = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..options.parallel.get()).map(|_| scope.spawn(work)).collect();
+        let results = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        results
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|_panic| Error::bug("The run of a store ended at once"))
+    })?
+    .concat();
+    all.sort_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, report)| report).collect())
+}
+
+/// Moves one store; whatever stops it is part of its report, and no other store's concern.
+async fn moved(
+    store: &StoreRun,
+    options: &RunOptions,
+    confirmation: &Confirmation,
+    ui: &Ui,
+    stop: &StopSignal,
+) -> StoreReport {
+    let part = ui.part(&store.name);
+    let mut migration = StoreMigration::new(store, options, confirmation, &part, stop);
+    let result = Box::pin(migration.run()).await;
+    migration.conclude(result)
+}

@@ -1,0 +1,63 @@
+use std::path::Path;
+
+use crate::exit::ExitStatus;
+use crate::migration::State;
+use crate::project::FILE_NAME;
+use crate::report::{Outcome, Report, RunReport, StateReport, StoreReport};
+use crate::ui::format::{count, number};
+
+/// The result of a run: the worst of its stores.
+pub(in crate::commands) fn outcome_of(stores: Vec<StoreReport>) -> Outcome {
+    let exit = stores.iter().fold(ExitStatus::Done, |exit, store| exit.worst(store.exit));
+    Outcome::done(Report::Run(RunReport { stores })).and(exit)
+}
+
+/// What is said when a command has led to a state, or has not.
+pub(super) fn phrase(report: &StateReport) -> String {
+    let documents = report.number("documents").map(|it| count(it, "document"));
+    let some = |member: &str, what: &str| {
+        report.number(member).filter(|it| *it > 0).map(|it| format!("{} {what}", number(it)))
+    };
+    let mut parts: Vec<String> = documents.into_iter().collect();
+    parts.extend(
+        [
+            some("written", "written"),
+            some("identical", "identical"),
+            some("conflict", "in conflict"),
+            some("refused", "refused"),
+            some("set_aside", "set aside"),
+            some("deleted", "deleted"),
+            some("gone", "gone before"),
+            some("kept", "kept"),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    let verdict = report.result.as_ref().and_then(|it| it.get("verdict")?.as_str());
+    parts.extend(verdict.map(|verdict| format!("verdict {verdict}")));
+    let state = report.state.name();
+    match report.exit_code {
+        0 => format!("{state}: {}", parts.join(", ")),
+        code => format!("{}: exit {code}: {}", report.state.verb(), parts.join(", ")),
+    }
+}
+
+/// The command that goes on with a store which has reached a state; `None` where nothing is left.
+pub(in crate::commands) fn next_command(
+    project: &Path,
+    store: &str,
+    reached: Option<State>,
+    verb: Option<&str>,
+) -> Option<String> {
+    let project = if project == Path::new(FILE_NAME) {
+        String::new()
+    } else {
+        format!(" --project {}", super::super::status::quoted(&project.to_string_lossy()))
+    };
+    let prune = match reached {
+        Some(State::Pruned) => return None,
+        Some(State::Verified) => " --prune",
+        _ => "",
+    };
+    Some(format!("rekey {}{project} --store {store}{prune}", verb.unwrap_or("run")))
+}

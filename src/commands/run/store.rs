@@ -1,0 +1,209 @@
+use serde_json::Value;
+
+use super::confirm::Confirmation;
+use super::lock::FolderLock;
+use super::{next_command, source, step};
+use crate::exit::ExitStatus;
+use crate::migration::{Archives, Evidence, State, Status, inputs_of};
+use crate::options::{RunOptions, StoreRun};
+use crate::report::{Envelope, NoticeCode, Outcome, StateReport, StoreReport, show};
+use crate::signal::StopSignal;
+use crate::ui::Ui;
+use crate::{Error, ErrorKind, Result};
+
+/// One store on its way.
+pub(super) struct StoreMigration<'a> {
+    store: &'a StoreRun,
+    options: &'a RunOptions,
+    confirmation: &'a Confirmation,
+    ui: &'a Ui,
+    stop: &'a StopSignal,
+    states: Vec<StateReport>,
+    exit: ExitStatus,
+}
+
+/// The states that a run of these options leads through.
+fn states(options: &RunOptions) -> impl Iterator<Item = State> {
+    let last = if options.prune { State::Pruned } else { State::Verified };
+    State::ALL.into_iter().filter(move |state| *state <= last)
+}
+
+/// The states that are not reached yet, by the evidence in the store's folder.
+pub(super) fn pending(store: &StoreRun, options: &RunOptions) -> Result<Vec<State>> {
+    let archives = Archives::of(store)?;
+    let mut pending = Vec::new();
+    for state in states(options) {
+        if options.anew || !pending.is_empty() || kept(state, store, &archives)?.is_none() {
+            pending.push(state);
+        }
+    }
+    Ok(pending)
+}
+
+/// The evidence of a state that is reached: complete, and resting on what is there now.
+pub(in crate::commands) fn kept(
+    state: State,
+    store: &StoreRun,
+    archives: &Archives,
+) -> Result<Option<Evidence>> {
+    let Some(evidence) = Evidence::read(&store.folder, state)? else { return Ok(None) };
+    let outputs = archives.outputs(state);
+    let is_there = outputs.iter().all(|(name, digest)| evidence.outputs.get(name) == Some(digest));
+    let writes_archive = matches!(state, State::Exported | State::Rekeyed);
+    let holds = is_there && (!writes_archive || !outputs.is_empty());
+    Ok(Some(evidence)
+        .filter(|_| holds)
+        .filter(|it| inputs_of(state, store, archives).is_ok_and(|now| it.holds(&now))))
+}
+
+impl<'a> StoreMigration<'a> {
+    pub fn new(
+        store: &'a StoreRun,
+        options: &'a RunOptions,
+        confirmation: &'a Confirmation,
+        ui: &'a Ui,
+        stop: &'a StopSignal,
+    ) -> Self {
+        Self { store, options, confirmation, ui, stop, states: Vec::new(), exit: ExitStatus::Done }
+    }
+
+    /// Goes through the states until one is not reached.
+    pub async fn run(&mut self) -> Result<()> {
+        self.stop.check("Interrupted; nothing was done.")?;
+        let _lock = FolderLock::take(&self.store.folder)?;
+        let mut anew = self.options.anew;
+        for state in states(self.options) {
+            let archives = Archives::of(self.store)?;
+            if !anew && self.keep(state, &archives).await? {
+                continue;
+            }
+            anew = true;
+            if !self.go_into(state, &archives).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a state that is reached; tells whether it is.
+    async fn keep(&mut self, state: State, archives: &Archives) -> Result<bool> {
+        let Some(evidence) = kept(state, self.store, archives)? else { return Ok(false) };
+        if state == State::Exported && !self.import_has_begun()? {
+            let differences = source::differences(self.store, &evidence, self.stop).await?;
+            if !differences.is_empty() {
+                let message = format!("The source is exported again: {}.", differences.join(", "));
+                self.ui.notice(NoticeCode::SourceChanged, message);
+                return Ok(false);
+            }
+        }
+        let ended = evidence.ended.clone().unwrap_or_default();
+        self.ui.status(&format!("{} already, {ended}", state.name()));
+        self.states.push(StateReport {
+            state,
+            kept: true,
+            exit_code: evidence.exit_code.unwrap_or_default(),
+            started: evidence.started,
+            ended: evidence.ended,
+            result: evidence.result,
+        });
+        Ok(true)
+    }
+
+    /// Whether documents may have been written: the source, if it is the target, has changed by that.
+    fn import_has_begun(&self) -> Result<bool> {
+        Ok(Evidence::read(&self.store.folder, State::Imported)?.is_some())
+    }
+
+    /// Goes into a state; tells whether it was reached.
+    async fn go_into(&mut self, state: State, archives: &Archives) -> Result<bool> {
+        let documents = self.states.iter().rev().find_map(|it| it.number("documents"));
+        self.confirmation.ask(state, self.store, documents, self.ui, self.stop).await?;
+        let inputs = inputs_of(state, self.store, archives)?;
+        let mut evidence = Evidence::begin(&self.store.name, state, inputs);
+        evidence.write(&self.store.folder)?;
+        self.ui.status(&format!("{} …", state.verb()));
+        // The notices of a command are its own: the manifests count them.
+        let part = self.ui.with_own_notices();
+        let marks = match state {
+            State::Exported => source::marks(self.store, self.stop).await?,
+            _ => crate::migration::Inputs::new(),
+        };
+        let outcome = match step::take(state, self.store, &part, self.stop).await {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                evidence.error = Some(error.messages().join(": "));
+                evidence.end(Status::Stopped, error.kind().exit_code());
+                evidence.write(&self.store.folder)?;
+                return Err(error);
+            }
+        };
+        let reached = step::is_reached(state, &outcome);
+        evidence.result = Some(json(state, &outcome, &part)?);
+        evidence.error = outcome.error.as_ref().map(|error| error.messages().join(": "));
+        evidence.outputs = Archives::of(self.store)?.outputs(state);
+        evidence.outputs.extend(marks);
+        evidence.end(if reached { Status::Done } else { Status::Stopped }, outcome.exit.code());
+        evidence.write(&self.store.folder)?;
+        self.tell(state, evidence, outcome, reached)?;
+        Ok(reached)
+    }
+
+    /// Notes what a command came to, and shows all of it where that stops the store.
+    fn tell(&mut self, state: State, evidence: Evidence, mut outcome: Outcome, reached: bool) -> Result<()> {
+        let report = StateReport {
+            state,
+            kept: false,
+            exit_code: outcome.exit.code(),
+            started: evidence.started,
+            ended: evidence.ended,
+            result: evidence.result,
+        };
+        self.ui.status(&super::result::phrase(&report));
+        self.exit = self.exit.worst(outcome.exit);
+        self.states.push(report);
+        if reached {
+            return Ok(());
+        }
+        show(&outcome, self.ui)?;
+        match outcome.error.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// What became of the store.
+    pub fn conclude(self, result: Result<()>) -> StoreReport {
+        let error = result.err();
+        // Stores that were not begun when the run was stopped have nothing to say.
+        let is_left_out = self.stop.is_set() && self.states.is_empty();
+        if let Some(error) = error.as_ref().filter(|_| !is_left_out) {
+            self.ui.error(error);
+        }
+        let exit = error.as_ref().map_or(self.exit, |error| self.exit.worst(ExitStatus::from(error)));
+        let reached = |it: &&StateReport| it.kept || is_good(it);
+        let state = self.states.iter().rev().find(reached).map(|it| it.state);
+        StoreReport {
+            next: next_command(&self.options.project, &self.store.name, state, None),
+            store: self.store.name.clone(),
+            state,
+            exit,
+            error: error.map(|error: Error| error.messages().join(": ")),
+            notices: self.ui.notices(),
+            states: self.states,
+        }
+    }
+}
+
+/// Whether a state that was gone into was reached.
+fn is_good(report: &StateReport) -> bool {
+    report.exit_code == 0
+        || (report.exit_code == 3 && matches!(report.state, State::Rekeyed | State::Imported))
+}
+
+/// The JSON result of a command, as it would have printed it.
+fn json(state: State, outcome: &Outcome, ui: &Ui) -> Result<Value> {
+    let notices = ui.notices();
+    let envelope = Envelope::new(state.verb(), outcome.exit, Some(outcome), outcome.error.as_ref(), &notices);
+    serde_json::from_str(&envelope.json()?)
+        .map_err(|error| Error::caused(ErrorKind::Bug, "The result is no JSON", error))
+}

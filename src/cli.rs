@@ -1,5 +1,6 @@
 //! The command line: from arguments to an exit code. Nothing past the options knows clap.
 
+mod apply;
 mod archive;
 mod completions;
 mod conclude;
@@ -15,8 +16,10 @@ mod log;
 mod man;
 mod panic;
 mod paths;
+mod plan;
 mod project;
 mod prune;
+mod rehearse;
 mod rekey;
 mod restore;
 mod run;

@@ -19,6 +19,7 @@ pub mod key;
 pub mod layout;
 pub mod migration;
 pub mod options;
+pub mod plan;
 pub mod project;
 pub mod report;
 pub mod rewrite;

@@ -16,8 +16,9 @@ pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
 pub use text::show;
 pub use verb::{
     Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, InitReport, JournalState,
-    JournalStatus, KeySample, Level, PageReport, PruneReport, RekeyReport, RunReport, StateReport,
-    StatusReport, StoreReport, StoreStatus, TenantVerdict, Totals, UndoReport, Verdict, VerifyReport,
+    JournalStatus, KeySample, Level, Met, PageReport, PlanReport, PruneReport, RehearsalReport, RekeyReport,
+    RunReport, StateReport, StatusReport, StoreReport, StoreStatus, TenantVerdict, Totals, UndoReport,
+    Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -85,8 +86,12 @@ pub enum Report {
     Restore(ImportReport),
     /// Of `undo`.
     Undo(UndoReport),
-    /// Of `run`.
+    /// Of `plan`.
+    Plan(PlanReport),
+    /// Of `run` and of `apply`.
     Run(RunReport),
+    /// Of `rehearse`.
+    Rehearsal(RehearsalReport),
     /// Of `status`.
     Status(StatusReport),
     /// Of `init`.

@@ -90,6 +90,7 @@ impl RunArgs {
             yes: self.how.yes,
             parallel: self.how.parallel,
             anew: self.anew,
+            plan: None,
         })
     }
 }

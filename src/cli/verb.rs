@@ -1,5 +1,6 @@
 use clap::Subcommand;
 
+use super::apply::ApplyArgs;
 use super::completions::CompletionsArgs;
 use super::demo::DemoArgs;
 use super::explain::ExplainArgs;
@@ -8,7 +9,9 @@ use super::global::GlobalArgs;
 use super::import::ImportArgs;
 use super::init::InitArgs;
 use super::man::ManArgs;
+use super::plan::PlanArgs;
 use super::prune::PruneArgs;
+use super::rehearse::RehearseArgs;
 use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
 use super::run::RunArgs;
@@ -18,8 +21,8 @@ use super::verify::VerifyArgs;
 use crate::commands;
 use crate::error::Result;
 use crate::options::{
-    DemoOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PruneOptions, RekeyOptions,
-    RestoreOptions, RunOptions, StatusOptions, UndoOptions, VerifyOptions,
+    DemoOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PlanOptions, PruneOptions,
+    RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, StatusOptions, UndoOptions, VerifyOptions,
 };
 use crate::report::{Outcome, PageReport, Report};
 use crate::signal::StopSignal;
@@ -37,7 +40,10 @@ pub(super) enum Verb {
     Prune(PruneArgs),
     Restore(RestoreArgs),
     Undo(UndoArgs),
+    Plan(PlanArgs),
+    Apply(ApplyArgs),
     Run(RunArgs),
+    Rehearse(RehearseArgs),
     Status(StatusArgs),
     Init(InitArgs),
     Demo(DemoArgs),
@@ -57,7 +63,10 @@ pub(super) enum Command {
     Prune(PruneOptions),
     Restore(RestoreOptions),
     Undo(UndoOptions),
+    Plan(PlanOptions),
+    Apply(RunOptions),
     Run(RunOptions),
+    Rehearse(RehearseOptions),
     Status(StatusOptions),
     Init(InitOptions),
     Demo(DemoOptions),
@@ -76,7 +85,10 @@ impl Verb {
             Self::Prune(_) => "prune",
             Self::Restore(_) => "restore",
             Self::Undo(_) => "undo",
+            Self::Plan(_) => "plan",
+            Self::Apply(_) => "apply",
             Self::Run(_) => "run",
+            Self::Rehearse(_) => "rehearse",
             Self::Status(_) => "status",
             Self::Init(_) => "init",
             Self::Demo(_) => "demo",
@@ -113,7 +125,10 @@ impl Verb {
             Self::Prune(args) => Command::Prune(args.into_options(global)?),
             Self::Restore(args) => Command::Restore(args.into_options(global)?),
             Self::Undo(args) => Command::Undo(args.into_options(global)?),
+            Self::Plan(args) => Command::Plan(args.into_options(global)?),
+            Self::Apply(args) => Command::Apply(args.into_options(global)?),
             Self::Run(args) => Command::Run(args.into_options(global)?),
+            Self::Rehearse(args) => Command::Rehearse(args.into_options(global)?),
             Self::Status(args) => Command::Status(args.into_options(global)?),
             Self::Init(args) => args.into_command(),
             Self::Demo(args) => Command::Demo(args.into_options()),
@@ -136,7 +151,9 @@ impl Command {
             Self::Prune(options) => commands::prune::run(options, ui, stop).await,
             Self::Restore(options) => commands::import::restore(options, ui, stop).await,
             Self::Undo(options) => commands::undo::run(options, ui, stop).await,
-            Self::Run(options) => commands::run::run(options, ui, stop).await,
+            Self::Plan(options) => commands::plan::run(options, ui, stop).await,
+            Self::Apply(options) | Self::Run(options) => commands::run::run(options, ui, stop).await,
+            Self::Rehearse(options) => commands::rehearse::run(options, ui, stop).await,
             Self::Status(options) => commands::status::run(&options),
             Self::Init(options) => commands::init::run(options, ui, stop).await,
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
@@ -150,7 +167,7 @@ impl Command {
     fn interrupted(&self) -> &'static str {
         match self {
             Self::Prune(_) => "Interrupted; nothing more is deleted. Run the same command again to go on.",
-            Self::Run(_) => "Interrupted. Run the same command again to go on.",
+            Self::Apply(_) | Self::Run(_) => "Interrupted. Run the same command again to go on.",
             Self::Verify(_) => "Interrupted; nothing was changed. Run the same command again.",
             _ => "Interrupted; nothing was written. Run the same command again.",
         }

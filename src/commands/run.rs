@@ -5,6 +5,7 @@
 //!                   else confirm, note that it begins, run the verb, note what came of it ─▶ stop or go on
 //! ```
 
+mod bound;
 mod confirm;
 mod lock;
 mod result;
@@ -21,12 +22,16 @@ use crate::signal::StopSignal;
 use crate::ui::Ui;
 use crate::{Error, Result};
 use confirm::Confirmation;
-pub(super) use result::{next_command, outcome_of};
+pub(super) use result::next_command;
+use result::outcome_of;
 use store::StoreMigration;
 pub(super) use store::kept;
 
 /// Moves the stores of a project.
 pub async fn run(options: RunOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
+    if let Some(refused) = refuse_unplanned(&options)? {
+        return Ok(refused);
+    }
     confirm::refuse_without_answers(&options, ui)?;
     let confirmation = Confirmation::new(options.yes);
     let reports = if options.parallel.get() == 1 {
@@ -35,6 +40,18 @@ pub async fn run(options: RunOptions, ui: &Ui, stop: &StopSignal) -> Result<Outc
         tokio::task::block_in_place(|| side_by_side(&options, &confirmation, ui, stop))?
     };
     Ok(outcome_of(reports))
+}
+
+/// Refuses all of a run of which anything is not as it was planned.
+fn refuse_unplanned(options: &RunOptions) -> Result<Option<Outcome>> {
+    let mut reports = Vec::with_capacity(options.stores.len());
+    for store in &options.stores {
+        let differences = bound::before_the_run(store, options)?;
+        reports.push(StoreReport { differences, ..StoreReport::not_begun(&store.name) });
+    }
+    let outcome = outcome_of(reports);
+    let total = usize::try_from(outcome.findings.total).unwrap_or(usize::MAX);
+    Ok((total > 0).then(|| outcome.with_error(bound::refusal(total, "nothing was done"))))
 }
 
 async fn one_after_the_other(

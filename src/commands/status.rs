@@ -64,7 +64,7 @@ fn store_status(project: &Path, store: &AskedStore) -> Result<StoreStatus> {
             break;
         }
     }
-    status.next = next_command(project, &store.name, status.state, None);
+    status.next = next_command(project, &store.name, status.state);
     Ok(status)
 }
 

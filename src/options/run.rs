@@ -1,6 +1,8 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use crate::plan::Plan;
+
 use super::{ExportOptions, ImportOptions, PruneOptions, RekeyOptions, VerifyOptions};
 
 /// What `run` is to do.
@@ -16,6 +18,8 @@ pub struct RunOptions {
     pub yes: bool,
     /// How many stores are moved side by side.
     pub parallel: NonZeroUsize,
+    /// The plan that the run is held to, with its file.
+    pub plan: Option<(PathBuf, Plan)>,
     /// Whether to begin with a new export, whatever was done before.
     pub anew: bool,
 }

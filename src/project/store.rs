@@ -32,6 +32,9 @@ pub enum Setting {
 const LIMITS: [(&str, StoreKind); 3] =
     [("max-rcu", StoreKind::DynamoDb), ("max-wcu", StoreKind::DynamoDb), ("max-ru", StoreKind::CosmosDb)];
 
+/// The folder of a rehearsal, in the store's own.
+const REHEARSAL: &str = "rehearsal";
+
 /// One collection, table or container of a project, with the defaults worked in.
 #[derive(Clone, Debug)]
 pub struct ProjectStore {
@@ -144,23 +147,34 @@ impl ProjectStore {
         self.folder.join(format!("rekeyed.ndjson{}", self.extension))
     }
 
-    /// The same store with rekeyed documents going somewhere else, and archives and evidence into another folder.
-    #[must_use]
-    pub fn aimed_at(&self, target: ProjectAddress, collection: &str, folder: PathBuf) -> Self {
-        let mut settings = self.settings.clone();
-        drop(settings.insert("target", Setting::Address(target)));
-        drop(settings.insert("target-collection", Setting::Text(collection.to_owned())));
-        Self { folder, settings, ..self.clone() }
+    /// Whether the layout is a file and not built in.
+    pub fn layout_is_file(&self) -> bool {
+        Path::new(self.layout()).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
     }
 
-    /// The same store with a field set or left out.
-    #[must_use]
-    pub fn with(mut self, field: &'static str, setting: Option<Setting>) -> Self {
-        drop(match setting {
-            Some(setting) => self.settings.insert(field, setting),
-            None => self.settings.remove(field),
-        });
-        self
+    /// The same migration on embedded storage that keeps the store's rules, in a folder of its own: without limits,
+    /// and with nobody who reads the changes.
+    ///
+    /// # Errors
+    /// Usage: a variable that the address is in is not set.
+    pub fn rehearsal(&self) -> Result<Self> {
+        let kind = StoreAddress::parse(&self.source.resolve()?)?.kind();
+        let folder = self.folder.join(REHEARSAL);
+        let place =
+            |file: &str| ProjectAddress::Plain(format!("embedded:{}?as={kind}", folder.join(file).display()));
+        let (source, target) = (place("source.redb"), place("target.redb"));
+        let mut settings = self.settings.clone();
+        settings
+            .retain(|field, _| !field.starts_with("max-") && !matches!(*field, "concurrency" | "state-dir"));
+        let own = self.target() != &self.source;
+        let mut set = |field: &'static str, setting| drop(settings.insert(field, setting));
+        set("source", Setting::Address(source.clone()));
+        set("target", Setting::Address(if own { target } else { source.clone() }));
+        set("subscribers-handled", Setting::Switch(true));
+        set("allow-empty", Setting::Switch(true));
+        // Whether the real target is there is not known here.
+        set("create-target", Setting::Switch(self.has_own_target()));
+        Ok(Self { folder, source, settings, ..self.clone() })
     }
 }
 

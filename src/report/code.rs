@@ -78,6 +78,28 @@ codes! {
         UniqueIndexMissing = "unique-index-missing",
         /// The counter of global sequence numbers is below the highest one stored.
         CounterLow = "counter-low",
+        /// The archive is not the one that was planned.
+        PlanDocuments = "plan-documents",
+        /// The tenant rule, its map or a list of tenants is not as planned.
+        PlanTenantRule = "plan-tenant-rule",
+        /// The layout is not as planned.
+        PlanLayout = "plan-layout",
+        /// The source is not the one planned.
+        PlanSource = "plan-source",
+        /// The target is not the one planned.
+        PlanTarget = "plan-target",
+        /// An option is not as planned.
+        PlanOptions = "plan-options",
+        /// A limit is not as planned.
+        PlanLimits = "plan-limits",
+        /// The tool makes keys, or refuses documents, by other rules than when it was planned.
+        PlanRules = "plan-rules",
+        /// A tenant has documents that was not planned.
+        PlanNewTenant = "plan-new-tenant",
+        /// Documents are refused for a reason that was not planned.
+        PlanNewReason = "plan-new-reason",
+        /// There are more documents than the plan allows.
+        PlanGrowth = "plan-growth",
     }
     {
         /// A document was refused.

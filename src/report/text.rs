@@ -2,6 +2,8 @@
 
 mod copy;
 mod explain;
+mod plan;
+mod rehearsal;
 mod rewrite;
 mod run;
 mod status;
@@ -33,7 +35,9 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Verify(report) => verify::verify(report, ui)?,
         Report::Prune(report) => copy::prune(report, ui)?,
         Report::Undo(report) => copy::undo(report, ui)?,
+        Report::Plan(report) => plan::plan(report, ui)?,
         Report::Run(report) => run::run(report, ui)?,
+        Report::Rehearsal(report) => rehearsal::rehearsal(report, ui)?,
         Report::Status(report) => status::status(report, ui)?,
         Report::Init(report) => init(report, ui)?,
         // It shows itself as it goes.

@@ -3,15 +3,18 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 15] = [
     "export",
     "rekey",
     "import",
     "verify",
     "prune",
     "restore",
-    "init",
+    "plan",
+    "apply",
     "run",
+    "rehearse",
+    "init",
     "demo",
     "explain",
     "completions",

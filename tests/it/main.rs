@@ -37,10 +37,12 @@ mod overlapping_tenants;
     allow(dead_code, unused_imports, reason = "each store's tests take what they need of it")
 )]
 mod patience;
+mod plan;
 mod project;
 mod prune;
 mod refusals;
 mod regressions;
+mod rehearse;
 mod results;
 mod road;
 mod run;

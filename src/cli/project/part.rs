@@ -165,7 +165,7 @@ impl Part {
             Self::Legacy | Self::LegacyOut => vec![file(&store.legacy())],
             Self::Rekeyed | Self::RekeyedOut => vec![file(&store.rekeyed())],
             Self::Layout => text(store.layout()),
-            Self::LayoutFile if is_file(store.layout()) => text(store.layout()),
+            Self::LayoutFile if store.layout_is_file() => text(store.layout()),
             Self::LayoutFile => Vec::new(),
             Self::Parameters => match store.settings().get("set") {
                 Some(Setting::Pairs(pairs)) => {
@@ -186,8 +186,4 @@ fn file(path: &Path) -> (OsString, String) {
     };
     let shown = path.display().to_string();
     (path.into_os_string(), shown)
-}
-
-fn is_file(layout: &str) -> bool {
-    Path::new(layout).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }

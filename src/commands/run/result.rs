@@ -1,15 +1,26 @@
 use std::path::Path;
 
+use crate::commands::status::quoted;
 use crate::exit::ExitStatus;
 use crate::migration::State;
+use crate::options::RunOptions;
 use crate::project::FILE_NAME;
-use crate::report::{Outcome, Report, RunReport, StateReport, StoreReport};
+use crate::report::{FIRST_FINDINGS, FindingsAccount, Outcome, Report, RunReport, StateReport, StoreReport};
 use crate::ui::format::{count, number};
 
 /// The result of a run: the worst of its stores.
 pub(in crate::commands) fn outcome_of(stores: Vec<StoreReport>) -> Outcome {
     let exit = stores.iter().fold(ExitStatus::Done, |exit, store| exit.worst(store.exit));
-    Outcome::done(Report::Run(RunReport { stores })).and(exit)
+    let differences = || stores.iter().flat_map(|store| &store.differences);
+    let mut findings = FindingsAccount {
+        total: differences().count() as u64,
+        first: differences().take(FIRST_FINDINGS).cloned().collect(),
+        ..FindingsAccount::default()
+    };
+    for finding in differences() {
+        *findings.by_code.entry(finding.code).or_default() += 1;
+    }
+    Outcome::done(Report::Run(RunReport { stores })).with_findings(findings).and(exit)
 }
 
 /// What is said when a command has led to a state, or has not.
@@ -43,21 +54,36 @@ pub(super) fn phrase(report: &StateReport) -> String {
 }
 
 /// The command that goes on with a store which has reached a state; `None` where nothing is left.
+pub(super) fn next_of(options: &RunOptions, store: &str, reached: Option<State>) -> Option<String> {
+    match &options.plan {
+        Some((plan, _)) => {
+            let prune = after(reached)?;
+            Some(format!("rekey apply {}{prune}", quoted(&plan.to_string_lossy())))
+        }
+        None => next_command(&options.project, store, reached),
+    }
+}
+
+/// The same for a run that no plan holds.
 pub(in crate::commands) fn next_command(
     project: &Path,
     store: &str,
     reached: Option<State>,
-    verb: Option<&str>,
 ) -> Option<String> {
     let project = if project == Path::new(FILE_NAME) {
         String::new()
     } else {
-        format!(" --project {}", super::super::status::quoted(&project.to_string_lossy()))
+        format!(" --project {}", quoted(&project.to_string_lossy()))
     };
-    let prune = match reached {
-        Some(State::Pruned) => return None,
-        Some(State::Verified) => " --prune",
-        _ => "",
-    };
-    Some(format!("rekey {}{project} --store {store}{prune}", verb.unwrap_or("run")))
+    let prune = after(reached)?;
+    Some(format!("rekey run{project} --store {store}{prune}"))
+}
+
+/// The flag that leads on from a state.
+fn after(reached: Option<State>) -> Option<&'static str> {
+    match reached {
+        Some(State::Pruned) => None,
+        Some(State::Verified) => Some(" --prune"),
+        _ => Some(""),
+    }
 }

@@ -2,11 +2,11 @@ use serde_json::Value;
 
 use super::confirm::Confirmation;
 use super::lock::FolderLock;
-use super::{next_command, source, step};
+use super::{bound, result, source, step};
 use crate::exit::ExitStatus;
 use crate::migration::{Archives, Evidence, State, Status, inputs_of};
 use crate::options::{RunOptions, StoreRun};
-use crate::report::{Envelope, NoticeCode, Outcome, StateReport, StoreReport, show};
+use crate::report::{Envelope, Finding, NoticeCode, Outcome, StateReport, StoreReport, show};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
 use crate::{Error, ErrorKind, Result};
@@ -19,6 +19,7 @@ pub(super) struct StoreMigration<'a> {
     ui: &'a Ui,
     stop: &'a StopSignal,
     states: Vec<StateReport>,
+    differences: Vec<Finding>,
     exit: ExitStatus,
 }
 
@@ -33,7 +34,10 @@ pub(super) fn pending(store: &StoreRun, options: &RunOptions) -> Result<Vec<Stat
     let archives = Archives::of(store)?;
     let mut pending = Vec::new();
     for state in states(options) {
-        if options.anew || !pending.is_empty() || kept(state, store, &archives)?.is_none() {
+        let is_kept = || -> Result<bool> {
+            Ok(bound::stands_for(state, options).is_some() || kept(state, store, &archives)?.is_some())
+        };
+        if options.anew || !pending.is_empty() || !is_kept()? {
             pending.push(state);
         }
     }
@@ -64,7 +68,16 @@ impl<'a> StoreMigration<'a> {
         ui: &'a Ui,
         stop: &'a StopSignal,
     ) -> Self {
-        Self { store, options, confirmation, ui, stop, states: Vec::new(), exit: ExitStatus::Done }
+        Self {
+            store,
+            options,
+            confirmation,
+            ui,
+            stop,
+            states: Vec::new(),
+            differences: Vec::new(),
+            exit: ExitStatus::Done,
+        }
     }
 
     /// Goes through the states until one is not reached.
@@ -74,6 +87,9 @@ impl<'a> StoreMigration<'a> {
         let mut anew = self.options.anew;
         for state in states(self.options) {
             let archives = Archives::of(self.store)?;
+            if state == State::Imported {
+                self.hold_to_the_plan(&archives)?;
+            }
             if !anew && self.keep(state, &archives).await? {
                 continue;
             }
@@ -85,10 +101,23 @@ impl<'a> StoreMigration<'a> {
         Ok(())
     }
 
+    /// Refuses documents that were not planned.
+    fn hold_to_the_plan(&mut self, archives: &Archives) -> Result<()> {
+        self.differences = bound::before_the_import(self.store, self.options, archives, &self.states)?;
+        match self.differences.len() {
+            0 => Ok(()),
+            differences => Err(bound::refusal(differences, "nothing was written")),
+        }
+    }
+
     /// Keeps a state that is reached; tells whether it is.
     async fn keep(&mut self, state: State, archives: &Archives) -> Result<bool> {
+        if bound::stands_for(state, self.options).is_some() && kept(state, self.store, archives)?.is_none() {
+            self.take_as_exported(archives)?;
+        }
         let Some(evidence) = kept(state, self.store, archives)? else { return Ok(false) };
-        if state == State::Exported && !self.import_has_begun()? {
+        let may_be_old = bound::stands_for(state, self.options).is_none() && !self.import_has_begun()?;
+        if state == State::Exported && may_be_old {
             let differences = source::differences(self.store, &evidence, self.stop).await?;
             if !differences.is_empty() {
                 let message = format!("The source is exported again: {}.", differences.join(", "));
@@ -107,6 +136,15 @@ impl<'a> StoreMigration<'a> {
             result: evidence.result,
         });
         Ok(true)
+    }
+
+    /// Notes that the archive which a plan binds is the export, whoever made it.
+    fn take_as_exported(&self, archives: &Archives) -> Result<()> {
+        let inputs = inputs_of(State::Exported, self.store, archives)?;
+        let mut evidence = Evidence::begin(&self.store.name, State::Exported, inputs);
+        evidence.outputs = archives.outputs(State::Exported);
+        evidence.end(Status::Done, 0);
+        evidence.write(&self.store.folder)
     }
 
     /// Whether documents may have been written: the source, if it is the target, has changed by that.
@@ -142,6 +180,8 @@ impl<'a> StoreMigration<'a> {
         evidence.error = outcome.error.as_ref().map(|error| error.messages().join(": "));
         evidence.outputs = Archives::of(self.store)?.outputs(state);
         evidence.outputs.extend(marks);
+        let plan = self.options.plan.as_ref().map(|(_, plan)| ("plan".to_owned(), plan.digest.clone()));
+        evidence.outputs.extend(plan);
         evidence.end(if reached { Status::Done } else { Status::Stopped }, outcome.exit.code());
         evidence.write(&self.store.folder)?;
         self.tell(state, evidence, outcome, reached)?;
@@ -158,7 +198,7 @@ impl<'a> StoreMigration<'a> {
             ended: evidence.ended,
             result: evidence.result,
         };
-        self.ui.status(&super::result::phrase(&report));
+        self.ui.status(&result::phrase(&report));
         self.exit = self.exit.worst(outcome.exit);
         self.states.push(report);
         if reached {
@@ -172,8 +212,8 @@ impl<'a> StoreMigration<'a> {
     }
 
     /// What became of the store.
-    pub fn conclude(self, result: Result<()>) -> StoreReport {
-        let error = result.err();
+    pub fn conclude(self, ended: Result<()>) -> StoreReport {
+        let error = ended.err();
         // Stores that were not begun when the run was stopped have nothing to say.
         let is_left_out = self.stop.is_set() && self.states.is_empty();
         if let Some(error) = error.as_ref().filter(|_| !is_left_out) {
@@ -183,12 +223,13 @@ impl<'a> StoreMigration<'a> {
         let reached = |it: &&StateReport| it.kept || is_good(it);
         let state = self.states.iter().rev().find(reached).map(|it| it.state);
         StoreReport {
-            next: next_command(&self.options.project, &self.store.name, state, None),
+            next: result::next_of(self.options, &self.store.name, state),
             store: self.store.name.clone(),
             state,
             exit,
             error: error.map(|error: Error| error.messages().join(": ")),
             notices: self.ui.notices(),
+            differences: self.differences,
             states: self.states,
         }
     }

@@ -75,6 +75,7 @@ mod tests {
             exit: ExitStatus::Done,
             states: vec![state(State::Rekeyed, json!({ "documents": 1200, "tenants": { "a": 1, "b": 2 } }))],
             notices: Vec::new(),
+            differences: Vec::new(),
             error: None,
             next: Some("rekey run --store orders --prune".into()),
         };

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::exit::ExitStatus;
 use crate::migration::State;
-use crate::report::Notice;
+use crate::report::{Finding, Notice};
 
-/// The result of `run`, of `apply` and of `rehearse`: what became of each store.
+/// The result of `run` and of `apply`: what became of each store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunReport {
     /// The stores, in the order of the project; in JSON an object with a member for each.
@@ -31,6 +31,9 @@ pub struct StoreReport {
     pub states: Vec<StateReport>,
     /// What is worth knowing about its run, beside what its commands said.
     pub notices: Vec<Notice>,
+    /// What is not as it was planned.
+    #[serde(skip)]
+    pub differences: Vec<Finding>,
     /// Why it stopped.
     pub error: Option<String>,
     /// The command that goes on; `None` where nothing is left to do.
@@ -55,6 +58,22 @@ pub struct StateReport {
     pub result: Option<Value>,
 }
 
+impl StoreReport {
+    /// The report of a store for which nothing was done.
+    pub fn not_begun(store: &str) -> Self {
+        Self {
+            store: store.to_owned(),
+            state: None,
+            exit: ExitStatus::Done,
+            states: Vec::new(),
+            notices: Vec::new(),
+            differences: Vec::new(),
+            error: None,
+            next: None,
+        }
+    }
+}
+
 impl StateReport {
     /// A number in the result of the command.
     pub fn number(&self, member: &str) -> Option<u64> {
@@ -68,7 +87,7 @@ fn code<S: Serializer>(exit: &ExitStatus, serializer: S) -> Result<S::Ok, S::Err
     serializer.serialize_u8(exit.code())
 }
 
-fn by_name<S: Serializer>(stores: &[StoreReport], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn by_name<S: Serializer>(stores: &[StoreReport], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(stores.iter().map(|it| (&it.store, it)))
 }
 

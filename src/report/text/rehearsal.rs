@@ -1,0 +1,36 @@
+use super::{SHOWN_KEY, run};
+use crate::error::Result;
+use crate::report::{RehearsalReport, RunReport};
+use crate::ui::format::{count, shortened};
+use crate::ui::{Align, Table, Ui};
+
+/// How much of what will be met the screen shows; the JSON result has the first hundred of each command.
+const SHOWN: usize = 20;
+
+/// Shows how far each store came, and what the real run will meet.
+pub(super) fn rehearsal(report: &RehearsalReport, ui: &Ui) -> Result<()> {
+    run::run(&RunReport { stores: report.stores.clone() }, ui)?;
+    ui.line("")?;
+    if report.met.is_empty() {
+        return ui
+            .line("The real run will meet nothing unusual that the archives and the stores' rules show.");
+    }
+    ui.heading("the real run will meet")?;
+    let columns = [
+        ("store", Align::Left),
+        ("before", Align::Left),
+        ("code", Align::Left),
+        ("times", Align::Right),
+        ("the first one", Align::Left),
+    ];
+    let mut table = Table::new(columns);
+    for met in report.met.iter().take(SHOWN) {
+        let what = shortened(&met.message, 2 * SHOWN_KEY);
+        table.row([met.store.as_str(), met.state.name(), &met.code, &met.times.to_string(), &what]);
+    }
+    ui.table(&table)?;
+    match report.met.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => ui.line(&format!("{} more in the JSON result.", count(more as u64, "thing"))),
+    }
+}

@@ -120,6 +120,13 @@ impl Ui {
         }
     }
 
+    /// The same terminal without notices and status lines; progress stays.
+    #[must_use]
+    pub fn quietly(mut self) -> Self {
+        self.options.quiet = true;
+        self
+    }
+
     /// How the terminal is used.
     pub fn options(&self) -> &UiOptions {
         &self.options

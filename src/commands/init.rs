@@ -81,8 +81,7 @@ async fn ask(template: &mut Template, ui: &Ui, stop: &StopSignal) -> Result<()> 
     let mut asked = false;
     for (name, question) in NEEDED {
         if !is_known(template, name) {
-            let answer = needed(question, ui, stop).await?;
-            template.fields.push((name, Template::value_of(name, answer)));
+            template.fields.push((name, acceptable(name, question, ui, stop).await?));
             asked = true;
         }
     }
@@ -95,10 +94,8 @@ async fn ask(template: &mut Template, ui: &Ui, stop: &StopSignal) -> Result<()> 
     ];
     for (name, question) in optional {
         if !is_known(template, name) {
-            let answer = ui.ask(question, stop).await?;
-            if !answer.is_empty() {
-                template.fields.push((name, Template::value_of(name, answer)));
-            }
+            let answer = optional_value(name, question, ui, stop).await?;
+            template.fields.extend(answer.map(|value| (name, value)));
         }
     }
     if TENANT_RULES.iter().any(|rule| is_known(template, rule)) {
@@ -115,6 +112,37 @@ async fn ask(template: &mut Template, ui: &Ui, stop: &StopSignal) -> Result<()> 
 
 fn is_known(template: &Template, name: &str) -> bool {
     template.fields.iter().any(|(field, _)| *field == name)
+}
+
+/// The same, where no answer is one, too.
+async fn optional_value(
+    name: &'static str,
+    question: &str,
+    ui: &Ui,
+    stop: &StopSignal,
+) -> Result<Option<Value>> {
+    loop {
+        let answer = ui.ask(question, stop).await?;
+        if answer.is_empty() {
+            return Ok(None);
+        }
+        let value = Template::value_of(name, answer);
+        match Template::accepts(name, &value) {
+            Ok(()) => return Ok(Some(value)),
+            Err(error) => ui.error(&error),
+        }
+    }
+}
+
+/// Asks until the answer is one that the field takes, so that a mistyped address costs no other answer.
+async fn acceptable(name: &'static str, question: &str, ui: &Ui, stop: &StopSignal) -> Result<Value> {
+    loop {
+        let value = Template::value_of(name, needed(question, ui, stop).await?);
+        match Template::accepts(name, &value) {
+            Ok(()) => return Ok(value),
+            Err(error) => ui.error(&error),
+        }
+    }
 }
 
 async fn needed(question: &str, ui: &Ui, stop: &StopSignal) -> Result<String> {

@@ -121,7 +121,8 @@ impl Planner<'_> {
         let mut options = self.store.export.clone();
         let out = self.folder.place_of(options.out.file());
         options.out = Destination::File(out.clone());
-        let ui = self.ui.with_own_notices();
+        // The plan says it all, once.
+        let ui = self.ui.with_own_notices().quietly();
         let outcome = self.explained(Box::pin(export::run(options, &ui, self.stop)).await)?;
         take_notices(plan, ui.notices());
         take_outcome(plan, &outcome);
@@ -137,7 +138,7 @@ impl Planner<'_> {
         options.out = Some(Destination::File(out.clone()));
         options.on_refused = OnRefused::SetAside;
         options.findings = None;
-        let ui = self.ui.with_own_notices();
+        let ui = self.ui.with_own_notices().quietly();
         let outcome = self.explained(rekey::run(&options, &ui, self.stop))?;
         take_notices(plan, ui.notices());
         take_outcome(plan, &outcome);
@@ -145,8 +146,7 @@ impl Planner<'_> {
             return Err(Error::bug("The rewrite of a plan gave another command's result"));
         };
         self.take_refusals(&report, plan);
-        let layout = self.layout()?;
-        plan.key_limit = layout.limits.iter().map(|limit| limit.max_bytes as u64).min();
+        plan.key_limit = key_limit(&self.layout()?);
         Ok(report.archive.is_some().then_some(out))
     }
 
@@ -178,7 +178,7 @@ impl Planner<'_> {
         options.archive.paths = vec![rekeyed.to_owned()];
         options.dry_run = true;
         options.findings = None;
-        let ui = self.ui.with_own_notices();
+        let ui = self.ui.with_own_notices().quietly();
         let outcome = self.explained(Box::pin(import::run(options, &ui, self.stop)).await)?;
         take_notices(plan, ui.notices());
         take_outcome(plan, &outcome);
@@ -219,6 +219,13 @@ impl Planner<'_> {
             .explain(result, "Interrupted; no plan was made.")
             .map_err(|error| error.context(format!("The store {} cannot be planned", self.store.name)))
     }
+}
+
+/// The limit of the key that people are shown, where the layout has one.
+fn key_limit(layout: &Layout) -> Option<u64> {
+    let key = layout.keys.first()?;
+    let limit = layout.limits.iter().find(|limit| limit.at.contains(&key.at))?;
+    u64::try_from(limit.max_bytes).ok()
 }
 
 /// Notes what a command said, once.

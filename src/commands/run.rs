@@ -16,12 +16,14 @@ mod store;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use crate::exit::ExitStatus;
 use crate::options::{RunOptions, StoreRun};
 use crate::report::{Outcome, StoreReport};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use confirm::Confirmation;
+pub(super) use lock::is_held;
 pub(super) use result::next_command;
 use result::outcome_of;
 use store::StoreMigration;
@@ -47,7 +49,9 @@ fn refuse_unplanned(options: &RunOptions) -> Result<Option<Outcome>> {
     let mut reports = Vec::with_capacity(options.stores.len());
     for store in &options.stores {
         let differences = bound::before_the_run(store, options)?;
-        reports.push(StoreReport { differences, ..StoreReport::not_begun(&store.name) });
+        let exit =
+            if differences.is_empty() { ExitStatus::Done } else { ExitStatus::Failed(ErrorKind::Refused) };
+        reports.push(StoreReport { exit, differences, ..StoreReport::not_begun(&store.name) });
     }
     let outcome = outcome_of(reports);
     let total = usize::try_from(outcome.findings.total).unwrap_or(usize::MAX);

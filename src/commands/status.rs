@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::run::{kept, next_command};
+use super::run::{is_held, kept, next_command};
 use crate::Result;
 use crate::journal::{JournalAccount, Run, inspect, journals_in};
 use crate::migration::{Archives, Evidence, State, Status};
@@ -53,7 +53,10 @@ fn store_status(project: &Path, store: &AskedStore) -> Result<StoreStatus> {
             if let Some(evidence) = Evidence::read(&run.folder, state)? {
                 status.stopped_before = Some(state);
                 status.problem = Some(match (evidence.status, evidence.error) {
-                    (Status::Begun, _) => format!("begun {}, and works or was interrupted", evidence.started),
+                    (Status::Begun, _) if is_held(&run.folder) => {
+                        format!("a run works on it now, since {}", evidence.started)
+                    }
+                    (Status::Begun, _) => format!("begun {} and interrupted", evidence.started),
                     (Status::Done, _) => "what it rests on has changed since".to_owned(),
                     (Status::Stopped, Some(error)) => error,
                     (Status::Stopped, None) => {

@@ -1,6 +1,8 @@
 use std::fmt::Write as _;
+use std::path::Path;
 
-use super::{FIELDS, Field, FieldKind, TENANT_RULES};
+use super::{FIELDS, FILE_NAME, Field, FieldKind, Project, TENANT_RULES};
+use crate::{Error, Result};
 
 /// A commented project file with one store, as `rekey init` writes it.
 #[derive(Clone, Debug)]
@@ -56,6 +58,25 @@ impl Template {
         }
     }
 
+    /// Tells whether a field may hold a value.
+    ///
+    /// # Errors
+    /// Usage: it may not, as when it stands in a file.
+    pub fn accepts(field: &'static str, value: &toml::Value) -> Result<()> {
+        let text = |text: &str| toml::Value::String(text.to_owned());
+        let mut fields =
+            vec![("source", text("dynamodb://")), ("collection", text("c")), ("layout", text("events"))];
+        fields.retain(|(name, _)| *name != field);
+        fields.push((field, value.clone()));
+        let tried = Self { store: "store".to_owned(), fields };
+        let project = Project::parse(&tried.file(), Path::new(FILE_NAME));
+        project.map(drop).map_err(|error| {
+            let cause = error.messages().pop().unwrap_or_default();
+            let refused = Error::usage(format!("{field} cannot be that: {cause}"));
+            error.hints().iter().fold(refused, |refused, hint| refused.hint(hint.clone()))
+        })
+    }
+
     fn value(&self, name: &str) -> Option<&toml::Value> {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
     }
@@ -90,6 +111,7 @@ fn example(field: &Field) -> toml::Value {
         (_, FieldKind::Layout | FieldKind::Text) => text("events"),
         (name, FieldKind::Path) => text(name),
         (_, FieldKind::Switch) => toml::Value::Boolean(true),
+        ("concurrency", _) => toml::Value::Integer(8),
         (_, FieldKind::Number | FieldKind::NumberOrAll) => toml::Value::Integer(500),
         (_, FieldKind::Word(words)) => text(words.first().copied().unwrap_or_default()),
         (_, FieldKind::List) => toml::Value::Array(vec![text("acme"), text("globex")]),
@@ -101,9 +123,7 @@ fn example(field: &Field) -> toml::Value {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::super::{Project, Setting};
+    use super::super::Setting;
     use super::*;
 
     fn template() -> Template {

@@ -52,7 +52,7 @@ fn init(report: &InitReport, ui: &Ui) -> Result<()> {
     let (project, store) = (report.project.display(), &report.store);
     let what = if report.created { "Wrote" } else { "Added to" };
     ui.line(&format!("{what} {project}: the store {store}."))?;
-    ui.line(&format!("Next: rekey export --project {project} --store {store}"))
+    ui.line(&format!("Next: rekey plan --project {project} --store {store}"))
 }
 
 fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {

@@ -6,6 +6,12 @@ use crate::{Error, Result};
 /// The file that a run holds while it works in a store's folder.
 const NAME: &str = "run.lock";
 
+/// Whether a run works in a store's folder now.
+pub(in crate::commands) fn is_held(folder: &Path) -> bool {
+    let file = File::open(folder.join(NAME));
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// Holds a store's folder for one run.
 pub(super) struct FolderLock {
     _file: File,

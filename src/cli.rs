@@ -21,8 +21,10 @@ mod project;
 mod prune;
 mod rehearse;
 mod rekey;
+mod report;
 mod restore;
 mod run;
+mod sagas;
 mod status;
 mod store;
 mod tenant;
@@ -103,14 +105,22 @@ fn start(cli: Cli, origin: Option<&project::Origin>) -> ExitStatus {
         Some(origin) => origin.explain(error),
         None => error,
     };
+    let started = jiff::Timestamp::now();
     let ui = Ui::new(global.ui_options(verb.takes_stdout()));
     let name = verb.name();
+    let mut reports = Vec::new();
     let result = global
         .validate(verb.out_is_stdout())
         .and_then(|()| log::start(global.log_level, &ui))
-        .and_then(|()| verb.into_command(&global).map_err(explain))
+        .and_then(|()| verb.reports())
+        .and_then(|targets| {
+            let command = verb.into_command(&global).map_err(explain)?;
+            reports = targets;
+            Ok(command)
+        })
         .and_then(|command| run(command, &ui));
-    conclude::conclude(name, result, &ui, global.result.as_deref())
+    let conclusion = conclude::Conclusion { command: name, started, file: global.result.as_deref(), reports };
+    conclusion.conclude(result, &ui)
 }
 
 /// Runs a validated command to its end, or until it is asked to stop.

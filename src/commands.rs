@@ -14,6 +14,7 @@ pub mod prune;
 pub mod rehearse;
 pub mod rekey;
 pub mod run;
+pub mod sagas;
 mod source;
 pub mod status;
 mod store;

@@ -23,7 +23,7 @@ pub mod text;
 pub mod timestamp;
 pub mod value;
 
-pub use field::{integer_field, text_field};
+pub use field::{boolean_field, integer_field, text_field, time_field};
 pub use lines::Lines;
 pub use notable::{has_large_integer, has_reference};
 pub use store_key::{DOCUMENT_ID, StoreKey, document_id, find_field};

@@ -3,6 +3,7 @@
 //! The members of each verb are a contract with scripts (`docs/format.md`); others may be added, none renamed.
 
 mod code;
+pub mod dossier;
 mod envelope;
 mod explanation;
 mod finding;
@@ -13,15 +14,17 @@ pub use code::{FindingCode, NoticeCode};
 pub use envelope::{Envelope, save};
 pub use explanation::Explanation;
 pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
-pub use text::show;
+pub use text::{show, what_was_found};
 pub use verb::{
     Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, InitReport, JournalState,
     JournalStatus, KeySample, Level, Met, PageReport, PlanReport, PruneReport, RehearsalReport, RekeyReport,
-    RunReport, StateReport, StatusReport, StoreReport, StoreStatus, TenantVerdict, Totals, UndoReport,
-    Verdict, VerifyReport,
+    RunReport, SagaAges, SagaGroup, SagasReport, StateReport, StatusReport, StoreReport, StoreStatus,
+    TenantVerdict, Totals, UndoReport, Verdict, VerifyReport,
 };
 
 use serde::Serialize;
+
+use dossier::Dossier;
 
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -37,12 +40,20 @@ pub struct Outcome {
     pub findings: FindingsAccount,
     /// Why it was refused or left undone; printed after the result, with its hints.
     pub error: Option<Error>,
+    /// The same for people who were not there, where the verb takes `--report`.
+    pub dossier: Option<Box<Dossier>>,
 }
 
 impl Outcome {
     /// A result with nothing found.
     pub fn done(report: Report) -> Self {
-        Self { exit: ExitStatus::Done, report, findings: FindingsAccount::default(), error: None }
+        Self {
+            exit: ExitStatus::Done,
+            report,
+            findings: FindingsAccount::default(),
+            error: None,
+            dossier: None,
+        }
     }
 
     /// Adds another way the run ended; the worst of all counts.
@@ -56,6 +67,13 @@ impl Outcome {
     #[must_use]
     pub fn with_findings(mut self, findings: FindingsAccount) -> Self {
         self.findings = findings;
+        self
+    }
+
+    /// Adds what a report says.
+    #[must_use]
+    pub fn with_dossier(mut self, dossier: Dossier) -> Self {
+        self.dossier = Some(Box::new(dossier));
         self
     }
 
@@ -92,6 +110,8 @@ pub enum Report {
     Run(RunReport),
     /// Of `rehearse`.
     Rehearsal(RehearsalReport),
+    /// Of `sagas`.
+    Sagas(SagasReport),
     /// Of `status`.
     Status(StatusReport),
     /// Of `init`.

@@ -25,6 +25,7 @@ pub(crate) use screen::Screen;
 pub use table::{Align, Table};
 
 use crate::error::{Error, Result};
+use crate::report::dossier::Throughput;
 use crate::report::{Notice, NoticeCode};
 use channel::{Channel, Style};
 
@@ -35,7 +36,7 @@ pub struct Ui {
     out: Arc<Channel>,
     /// Messages and progress.
     err: Arc<Channel>,
-    progress: Arc<dyn Progress>,
+    progress: Arc<progress::Recorder>,
     notices: Mutex<Vec<Notice>>,
     /// What the messages of a part of the work begin with.
     label: Option<String>,
@@ -52,7 +53,7 @@ impl Ui {
         } else {
             Channel::stdout(options.color, bars.clone())
         };
-        let progress = progress::choose(&options, err.is_terminal(), bars);
+        let progress = recorded(progress::choose(&options, err.is_terminal(), bars));
         Self {
             options,
             out: Arc::new(out),
@@ -63,12 +64,12 @@ impl Ui {
         }
     }
 
-    /// The same terminal for one part of the work: its messages and its progress begin with `label`, and its notices
-    /// are its own.
+    /// The same terminal for one part of the work: its messages and its progress begin with `label`; its notices, and
+    /// how fast its work goes, are its own.
     #[must_use]
     pub fn part(&self, label: &str) -> Self {
         Self {
-            progress: Arc::new(progress::Labelled::new(label, Arc::clone(&self.progress))),
+            progress: recorded(Arc::new(progress::Labelled::new(label, self.progress.shown()))),
             label: Some(label.to_owned()),
             ..self.with_own_notices()
         }
@@ -86,7 +87,7 @@ impl Ui {
             options: UiOptions::default(),
             out: Arc::new(channel()),
             err: Arc::new(channel()),
-            progress: Arc::new(progress::Hidden),
+            progress: recorded(Arc::new(progress::Hidden)),
             notices: Mutex::default(),
             label: None,
         };
@@ -101,7 +102,7 @@ impl Ui {
             options: UiOptions { progress: ProgressMode::None, quiet: true, ..UiOptions::default() },
             out: Arc::new(nowhere()),
             err: Arc::new(nowhere()),
-            progress: Arc::new(progress::Hidden),
+            progress: recorded(Arc::new(progress::Hidden)),
             notices: Mutex::default(),
             label: None,
         }
@@ -155,7 +156,12 @@ impl Ui {
 
     /// Where long work reports its progress.
     pub fn progress(&self) -> Arc<dyn Progress> {
-        Arc::clone(&self.progress)
+        Arc::<progress::Recorder>::clone(&self.progress)
+    }
+
+    /// How fast the long work went that ended since this was asked last, for a report.
+    pub fn take_throughput(&self) -> Vec<Throughput> {
+        self.progress.take()
     }
 
     /// Says which store is about to be used, before anything happens to it: `role` is `source`, `target`, `twins`.
@@ -243,4 +249,9 @@ impl Ui {
             OutputFormat::Json => Ok(()),
         }
     }
+}
+
+/// Progress whose speed is kept, for reports.
+fn recorded(shown: Arc<dyn Progress>) -> Arc<progress::Recorder> {
+    Arc::new(progress::Recorder::new(shown))
 }

@@ -16,6 +16,7 @@ mod framework;
 mod join;
 mod kept_bodies;
 mod key_maps;
+mod key_samples;
 mod record;
 mod tenants;
 
@@ -28,6 +29,7 @@ pub use join::{
 };
 pub use kept_bodies::{Bodies, compare_bodies, write_place};
 pub use key_maps::KeyMaps;
+pub use key_samples::{FoundKey, KeySamples};
 pub(crate) use record::event_digest;
 pub use record::{Record, join_key};
 pub use tenants::TenantNames;

@@ -1,51 +1,84 @@
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::report::dossier::{Circumstances, Dossier, ReportTarget, Sheet};
 use crate::report::{Envelope, Outcome, save, show};
 use crate::ui::{OutputFormat, Ui};
 
-/// Prints what a command came to, writes it where `--result` says, and tells how the run ended.
-pub(super) fn conclude(command: &str, result: Result<Outcome>, ui: &Ui, file: Option<&Path>) -> ExitStatus {
-    let (mut status, outcome, error) = match result {
-        Ok(mut outcome) => {
-            let error = outcome.error.take();
-            (outcome.exit, Some(outcome), error)
-        }
-        Err(error) => (ExitStatus::from(&error), None, Some(error)),
-    };
-    let printed = print(command, status, outcome.as_ref(), error.as_ref(), ui, file);
-    if let Some(error) = &error {
-        ui.error(error);
-    }
-    if let Err(error) = printed {
-        ui.error(&error);
-        status = status.worst(ExitStatus::from(&error));
-    }
-    status
+/// What to do with the result of a command.
+pub(super) struct Conclusion<'a> {
+    /// The verb's name.
+    pub command: &'a str,
+    /// When it began.
+    pub started: Timestamp,
+    /// Where `--result` says that the JSON result goes.
+    pub file: Option<&'a Path>,
+    /// The reports to be written.
+    pub reports: Vec<ReportTarget>,
 }
 
-fn print(
-    command: &str,
-    status: ExitStatus,
-    outcome: Option<&Outcome>,
-    error: Option<&Error>,
-    ui: &Ui,
-    file: Option<&Path>,
-) -> Result<()> {
-    if let (Some(outcome), OutputFormat::Text) = (outcome, ui.options().output) {
-        show(outcome, ui)?;
+impl Conclusion<'_> {
+    /// Writes the reports, prints what the command came to, writes it where `--result` says, and tells how the run
+    /// ended.
+    pub(super) fn conclude(self, result: Result<Outcome>, ui: &Ui) -> ExitStatus {
+        let (mut status, mut outcome, error) = match result {
+            Ok(mut outcome) => {
+                let error = outcome.error.take();
+                (outcome.exit, Some(outcome), error)
+            }
+            Err(error) => (ExitStatus::from(&error), None, Some(error)),
+        };
+        let dossier = outcome.as_mut().and_then(|outcome| outcome.dossier.take());
+        let failed = self.write_reports(dossier.map(|it| *it), status, error.as_ref(), ui);
+        status = failed.iter().fold(status, |status, error| status.worst(ExitStatus::from(error)));
+        let printed = self.print(status, outcome.as_ref(), error.as_ref(), ui);
+        error.iter().chain(&failed).chain(printed.as_ref().err()).for_each(|error| ui.error(error));
+        match &printed {
+            Ok(()) => status,
+            Err(error) => status.worst(ExitStatus::from(error)),
+        }
     }
-    if !status.has_result() {
-        return Ok(());
+
+    /// Writes every report that can be written; what is wrong with the others.
+    fn write_reports(
+        &self,
+        dossier: Option<Dossier>,
+        status: ExitStatus,
+        error: Option<&Error>,
+        ui: &Ui,
+    ) -> Vec<Error> {
+        if self.reports.is_empty() {
+            return Vec::new();
+        }
+        let run = Circumstances::of(self.command, self.started, status.code());
+        let sheet = Sheet::new(dossier, run, &ui.notices(), error);
+        self.reports.iter().filter_map(|target| sheet.write(target).err()).collect()
     }
-    let notices = ui.notices();
-    let json = Envelope::new(command, status, outcome, error, &notices).json()?;
-    if let Some(file) = file {
-        save(&json, file)?;
-    }
-    match ui.options().output {
-        OutputFormat::Text => Ok(()),
-        OutputFormat::Json => ui.json(&json),
+
+    fn print(
+        &self,
+        status: ExitStatus,
+        outcome: Option<&Outcome>,
+        error: Option<&Error>,
+        ui: &Ui,
+    ) -> Result<()> {
+        if let (Some(outcome), OutputFormat::Text) = (outcome, ui.options().output) {
+            show(outcome, ui)?;
+        }
+        if !status.has_result() {
+            return Ok(());
+        }
+        let notices = ui.notices();
+        let json = Envelope::new(self.command, status, outcome, error, &notices).json()?;
+        if let Some(file) = self.file {
+            save(&json, file)?;
+        }
+        match ui.options().output {
+            OutputFormat::Text => Ok(()),
+            OutputFormat::Json => ui.json(&json),
+        }
     }
 }

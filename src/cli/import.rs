@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -124,10 +124,20 @@ pub(super) fn check_findings(
     global: &GlobalArgs,
     archives: &[PathBuf],
 ) -> Result<()> {
+    check_outputs(findings, global, &[], archives)
+}
+
+/// Checks `--findings`, `--result` and the other outputs of a verb whose archives are its inputs.
+pub(super) fn check_outputs(
+    findings: Option<&PathBuf>,
+    global: &GlobalArgs,
+    others: &[(&'static str, Option<&Path>)],
+    archives: &[PathBuf],
+) -> Result<()> {
     if let Some(findings) = findings {
         check_output("--findings", findings)?;
     }
     let inputs: Vec<_> = archives.iter().map(|path| ("ARCHIVE", path.as_path())).collect();
     let outputs = [("--findings", findings.map(PathBuf::as_path)), ("--result", global.result.as_deref())];
-    check_distinct(&outputs, &inputs)
+    check_distinct(&[&outputs, others].concat(), &inputs)
 }

@@ -15,6 +15,7 @@ use super::rehearse::RehearseArgs;
 use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
 use super::run::RunArgs;
+use super::sagas::SagasArgs;
 use super::status::StatusArgs;
 use super::undo::UndoArgs;
 use super::verify::VerifyArgs;
@@ -22,8 +23,10 @@ use crate::commands;
 use crate::error::Result;
 use crate::options::{
     DemoOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PlanOptions, PruneOptions,
-    RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, StatusOptions, UndoOptions, VerifyOptions,
+    RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, SagasOptions, StatusOptions, UndoOptions,
+    VerifyOptions,
 };
+use crate::report::dossier::ReportTarget;
 use crate::report::{Outcome, PageReport, Report};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
@@ -44,6 +47,7 @@ pub(super) enum Verb {
     Apply(ApplyArgs),
     Run(RunArgs),
     Rehearse(RehearseArgs),
+    Sagas(SagasArgs),
     Status(StatusArgs),
     Init(InitArgs),
     Demo(DemoArgs),
@@ -67,6 +71,7 @@ pub(super) enum Command {
     Apply(RunOptions),
     Run(RunOptions),
     Rehearse(RehearseOptions),
+    Sagas(SagasOptions),
     Status(StatusOptions),
     Init(InitOptions),
     Demo(DemoOptions),
@@ -89,6 +94,7 @@ impl Verb {
             Self::Apply(_) => "apply",
             Self::Run(_) => "run",
             Self::Rehearse(_) => "rehearse",
+            Self::Sagas(_) => "sagas",
             Self::Status(_) => "status",
             Self::Init(_) => "init",
             Self::Demo(_) => "demo",
@@ -115,6 +121,14 @@ impl Verb {
         }
     }
 
+    /// The reports that were asked for.
+    pub(super) fn reports(&self) -> Result<Vec<ReportTarget>> {
+        match self {
+            Self::Verify(args) => args.reports().targets(),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Checks what clap cannot.
     pub(super) fn into_command(self, global: &GlobalArgs) -> Result<Command> {
         Ok(match self {
@@ -131,6 +145,7 @@ impl Verb {
             Self::Rehearse(args) => Command::Rehearse(args.into_options(global)?),
             Self::Status(args) => Command::Status(args.into_options(global)?),
             Self::Init(args) => args.into_command(),
+            Self::Sagas(args) => Command::Sagas(args.into_options()?),
             Self::Demo(args) => Command::Demo(args.into_options()),
             Self::Explain(args) => Command::Explain(args.into_options()),
             Self::Completions(args) => Command::Print(args.page()),
@@ -154,6 +169,7 @@ impl Command {
             Self::Plan(options) => commands::plan::run(options, ui, stop).await,
             Self::Apply(options) | Self::Run(options) => commands::run::run(options, ui, stop).await,
             Self::Rehearse(options) => commands::rehearse::run(options, ui, stop).await,
+            Self::Sagas(options) => commands::sagas::run(options, ui, stop).await,
             Self::Status(options) => commands::status::run(&options),
             Self::Init(options) => commands::init::run(options, ui, stop).await,
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
@@ -168,7 +184,9 @@ impl Command {
         match self {
             Self::Prune(_) => "Interrupted; nothing more is deleted. Run the same command again to go on.",
             Self::Apply(_) | Self::Run(_) => "Interrupted. Run the same command again to go on.",
-            Self::Verify(_) => "Interrupted; nothing was changed. Run the same command again.",
+            Self::Verify(_) | Self::Sagas(_) => {
+                "Interrupted; nothing was changed. Run the same command again."
+            }
             _ => "Interrupted; nothing was written. Run the same command again.",
         }
     }

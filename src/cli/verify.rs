@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::archive::{ArchiveArgs, check_inputs};
-use super::import::check_findings;
+use super::import::check_outputs;
+use super::report::ReportArgs;
 use super::store::{ReadRateArgs, check_rates, store};
 use super::tenant::tenants;
 use super::{GlobalArgs, help};
@@ -30,6 +31,8 @@ Examples:
       --collection events-new --legacy legacy.ndjson
   rekey verify rekeyed.ndjson.manifest.json --against dynamodb://eu-west-1 \\
       --table Events --pruned --output json
+  rekey verify rekeyed.ndjson --against firestore://shop --collection events \\
+      --legacy legacy.ndjson --report verify.html --report junit.xml
   rekey verify acme.ndjson others.ndjson --container events \\
       --against 'embedded:shop.redb?as=cosmosdb'
 
@@ -87,14 +90,22 @@ pub(super) struct VerifyArgs {
 
     #[command(flatten)]
     rates: ReadRateArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 impl VerifyArgs {
+    pub(super) fn reports(&self) -> &ReportArgs {
+        &self.report
+    }
+
     pub(super) fn into_options(self, global: &GlobalArgs) -> Result<VerifyOptions> {
         let against = store("--against", &self.against, self.collection, self.rates.into_rates())?;
         check_rates(against.rates, &[&against])?;
         let archives = [self.archive.paths(), &self.legacy].concat();
-        check_findings(self.findings.as_ref(), global, &archives)?;
+        let reports: Vec<_> = self.report.paths().collect();
+        check_outputs(self.findings.as_ref(), global, &reports, &archives)?;
         check_inputs(&self.legacy)?;
         Ok(VerifyOptions {
             archive: self.archive.into_options(self.manifest)?,
@@ -105,6 +116,7 @@ impl VerifyArgs {
             only_tenants: tenants("--only-tenants", self.only_tenants)?,
             probe_streams: self.probe_streams,
             findings: self.findings,
+            show_content: self.report.show_content(),
             state_dir: self.state_dir,
         })
     }

@@ -1,6 +1,7 @@
 //! `rekey verify`: what a store holds against what the archives say, read from end to end.
 
 mod difference;
+mod dossier;
 mod expectation;
 mod legacy;
 mod result;
@@ -21,8 +22,8 @@ use crate::sort::Sorter;
 use crate::stores::{CollectionReader, Description, Expiry, Snapshot, StoreError, StoreErrorKind, connect};
 use crate::ui::Ui;
 use crate::verify::{
-    Comparison, Found, FoundConsumer, Receivers, Record, SampledStream, StreamChoice, StreamSample,
-    TenantNames, compare, compare_counts, find_doubled, query_streams,
+    Comparison, Found, FoundConsumer, KeySamples, Receivers, Record, SampledStream, StreamChoice,
+    StreamSample, TenantNames, compare, compare_counts, find_doubled, query_streams,
 };
 use crate::{Error, Result};
 use difference::Differences;
@@ -63,6 +64,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         totals: Totals::default(),
     };
     let names = found.tenants.clone();
+    let (samples, has_sequence) = (found.samples.clone(), found.highest.is_some());
     let counter = counter::check(&options.against, &run.expectation.layout, found.highest, stop).await?;
     counter.into_iter().try_for_each(|finding| findings.push(finding))?;
     let legacy_is_finding = options.pruned || run.is_separate(&description);
@@ -76,7 +78,12 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     }
     let totals = run.totals;
     notice_expired(totals.expired, "and need not be there", ui);
-    result::finish(&expectation, comparison, &names, totals, probed, findings)
+    let (outcome, report) = result::finish(&expectation, comparison, &names, totals, probed, findings)?;
+    let (options, expectation, location) = (&options, &expectation, &description.location);
+    let looked = dossier::Looked { options, expectation, location, legacy_is_finding, has_sequence };
+    let throughput = ui.take_throughput();
+    let dossier = dossier::dossier(&looked, &report, &outcome.findings, samples, &names, throughput);
+    Ok(outcome.with_dossier(dossier))
 }
 
 /// Reads the whole store.
@@ -98,7 +105,8 @@ async fn read(
         &expectation.folder,
         SORT_BUDGET,
         watch,
-    );
+    )
+    .with_samples(KeySamples::new(&expectation.layout, options.show_content));
     let concurrency = reader_concurrency(&options.against.rates);
     Ok(scan(reader, snapshot, concurrency, consumer, stopped).await?.into_found())
 }

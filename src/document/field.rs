@@ -23,6 +23,22 @@ pub fn integer_field(kind: StoreKind, tape: &Tape, line: &[u8], name: &str) -> O
     kind.integer(tape, line, find(kind, tape, line, name)?)
 }
 
+/// Reads a truth value; `None` if it is missing or of another type.
+pub fn boolean_field(kind: StoreKind, tape: &Tape, line: &[u8], name: &str) -> Option<bool> {
+    if let Ok(Some(Outline { tape, line, .. })) = Outline::of(kind, tape, line) {
+        return kind.boolean(&tape, &line, find(kind, &tape, &line, name)?);
+    }
+    kind.boolean(tape, line, find(kind, tape, line, name)?)
+}
+
+/// Reads a time in seconds since 1970; `None` if it is missing or of another type.
+pub fn time_field(kind: StoreKind, tape: &Tape, line: &[u8], name: &str) -> Option<i64> {
+    if let Ok(Some(Outline { tape, line, .. })) = Outline::of(kind, tape, line) {
+        return kind.time(&tape, &line, find(kind, &tape, &line, name)?);
+    }
+    kind.time(tape, line, find(kind, tape, line, name)?)
+}
+
 fn find<'t>(kind: StoreKind, tape: &'t Tape, line: &[u8], name: &str) -> Option<&'t Member> {
     find_field(kind, tape, line, name).ok().flatten()
 }

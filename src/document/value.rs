@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::decimal::Decimal;
 use super::json::{Kind, Member, Tape};
 use super::text::{unescape, write_quoted};
-use super::{StoreKind, base64_text};
+use super::{StoreKind, base64_text, timestamp};
 use crate::check::{Reason, Refusal};
 
 impl StoreKind {
@@ -65,6 +65,42 @@ impl StoreKind {
             }
             Self::CosmosDb => bare_integer(line, value),
         }
+    }
+
+    /// Reads a truth value: `true`, `{"BOOL":true}` or `{"booleanValue":true}`; `None` if the value has another type.
+    pub fn boolean(self, tape: &Tape, line: &[u8], value: &Member) -> Option<bool> {
+        let value = match self {
+            Self::MongoDb | Self::CosmosDb => value,
+            Self::DynamoDb => wrapped(tape, line, value, "BOOL")?,
+            Self::Firestore => wrapped(tape, line, value, "booleanValue")?,
+        };
+        match value.raw(line) {
+            b"true" => Some(true),
+            b"false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Reads a time as the framework writes it, in seconds since 1970; `None` if the value is none.
+    ///
+    /// | store | read |
+    /// |---|---|
+    /// | MongoDB | `{"$date":{"$numberLong":"1767323045678"}}`, `{"$date":"2026-01-02T03:04:05.678Z"}` |
+    /// | DynamoDB, Cosmos DB | a string in RFC 3339 |
+    /// | Firestore | `{"timestampValue":"2026-01-02T03:04:05.678Z"}` |
+    pub fn time(self, tape: &Tape, line: &[u8], value: &Member) -> Option<i64> {
+        let text = match self {
+            Self::MongoDb => {
+                let date = wrapped(tape, line, value, "$date")?;
+                if let Some(milliseconds) = self.integer(tape, line, date) {
+                    return Some(milliseconds.div_euclid(1_000));
+                }
+                string(line, date)?
+            }
+            Self::DynamoDb | Self::CosmosDb => self.text(tape, line, value)?,
+            Self::Firestore => string(line, wrapped(tape, line, value, "timestampValue")?)?,
+        };
+        timestamp::parse(&text).map(|(seconds, _)| seconds)
     }
 
     /// Whether the value is null: `null`, `{"NULL":true}` or `{"nullValue":null}`.
@@ -232,6 +268,45 @@ mod tests {
         ];
         for (kind, value, expected) in cases {
             assert_eq!(integer(kind, value), expected, "{kind} {value}");
+        }
+    }
+
+    #[test]
+    fn truth_values_are_read_only_from_their_own_type() {
+        let cases = [
+            (StoreKind::MongoDb, "true", Some(true)),
+            (StoreKind::CosmosDb, "false", Some(false)),
+            (StoreKind::CosmosDb, "\"true\"", None),
+            (StoreKind::CosmosDb, "1", None),
+            (StoreKind::DynamoDb, r#"{"BOOL":true}"#, Some(true)),
+            (StoreKind::DynamoDb, "true", None),
+            (StoreKind::Firestore, r#"{"booleanValue":false}"#, Some(false)),
+        ];
+        for (kind, value, expected) in cases {
+            let line = line(kind, value);
+            let read = field(kind, &line, |tape, member| kind.boolean(tape, line.as_bytes(), member));
+            assert_eq!(read, expected, "{kind} {value}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_the_framework_writes_them() {
+        let at = Some(1_767_323_045);
+        let cases = [
+            (StoreKind::MongoDb, r#"{"$date":{"$numberLong":"1767323045678"}}"#, at),
+            (StoreKind::MongoDb, r#"{"$date":{"$numberLong":"-1"}}"#, Some(-1)),
+            (StoreKind::MongoDb, r#"{"$date":"2026-01-02T03:04:05.678Z"}"#, at),
+            (StoreKind::DynamoDb, r#"{"S":"2026-01-02T03:04:05.6780000+00:00"}"#, at),
+            (StoreKind::CosmosDb, r#""2026-01-02T04:04:05.678+01:00""#, at),
+            (StoreKind::Firestore, r#"{"timestampValue":"2026-01-02T03:04:05.678Z"}"#, at),
+            (StoreKind::Firestore, r#"{"stringValue":"2026-01-02T03:04:05.678Z"}"#, None),
+            (StoreKind::CosmosDb, "null", None),
+            (StoreKind::CosmosDb, r#""yesterday""#, None),
+        ];
+        for (kind, value, expected) in cases {
+            let line = line(kind, value);
+            let read = field(kind, &line, |tape, member| kind.time(tape, line.as_bytes(), member));
+            assert_eq!(read, expected, "{kind} {value}");
         }
     }
 

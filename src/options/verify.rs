@@ -21,6 +21,8 @@ pub struct VerifyOptions {
     pub probe_streams: ProbeStreams,
     /// Where the findings go; beside the archive if `None`.
     pub findings: Option<PathBuf>,
+    /// Whether reports may show the content of documents.
+    pub show_content: bool,
     /// Where spill files go; beside the archive if `None`.
     pub state_dir: Option<PathBuf>,
 }

@@ -100,6 +100,8 @@ codes! {
         PlanNewReason = "plan-new-reason",
         /// There are more documents than the plan allows.
         PlanGrowth = "plan-growth",
+        /// Sagas are running that must not be.
+        SagasRunning = "sagas-running",
     }
     {
         /// A document was refused.

@@ -103,6 +103,10 @@ impl Findings {
         }
         self.account.total += 1;
         *self.account.by_code.entry(finding.code).or_default() += 1;
+        if let Some(tenant) = &finding.tenant {
+            let counts = self.account.by_tenant.entry(tenant.clone()).or_default();
+            *counts.entry(finding.code).or_default() += 1;
+        }
         let list = if finding.code.follows() { &mut self.followers } else { &mut self.account.first };
         if list.len() < FIRST_FINDINGS {
             list.push(finding);
@@ -149,6 +153,8 @@ pub struct FindingsAccount {
     pub total: u64,
     /// The number per code.
     pub by_code: BTreeMap<FindingCode, u64>,
+    /// The same for each tenant, of those that name one.
+    pub by_tenant: BTreeMap<String, BTreeMap<FindingCode, u64>>,
     /// The first [`FIRST_FINDINGS`], in the order they were found, those that only follow from others last.
     pub first: Vec<Finding>,
     /// The file with all of them.

@@ -6,8 +6,11 @@ mod plan;
 mod rehearsal;
 mod rewrite;
 mod run;
+mod sagas;
 mod status;
 mod verify;
+
+pub use verify::what_was_found;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -38,6 +41,7 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Plan(report) => plan::plan(report, ui)?,
         Report::Run(report) => run::run(report, ui)?,
         Report::Rehearsal(report) => rehearsal::rehearsal(report, ui)?,
+        Report::Sagas(report) => sagas::sagas(report, ui)?,
         Report::Status(report) => status::status(report, ui)?,
         Report::Init(report) => init(report, ui)?,
         // It shows itself as it goes.
@@ -90,7 +94,7 @@ fn are_more(more: u64) -> String {
 }
 
 /// What the finding is about, as closely as it says.
-fn document(finding: &Finding) -> String {
+pub(super) fn document(finding: &Finding) -> String {
     match (&finding.key, &finding.stream, finding.line) {
         (Some(name), _, _) | (None, Some(name), _) => match finding.version {
             // Most stores' keys end in the version; a MongoDB event's does not hold it.

@@ -7,6 +7,7 @@ mod plan;
 mod rehearsal;
 mod rewrite;
 mod run;
+mod sagas;
 mod status;
 mod verify;
 
@@ -19,6 +20,7 @@ pub use plan::PlanReport;
 pub use rehearsal::{Met, RehearsalReport};
 pub use rewrite::{KeySample, RekeyReport};
 pub use run::{RunReport, StateReport, StoreReport};
+pub use sagas::{SagaAges, SagaGroup, SagasReport};
 pub use status::{JournalState, JournalStatus, StatusReport, StoreStatus};
 pub use verify::{Counted, Level, TenantVerdict, Totals, Verdict, VerifyReport};
 

@@ -104,7 +104,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 fn is_invisible(character: char) -> bool {
     (character.is_control() && character != '\n')
-        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]

@@ -5,11 +5,13 @@
 
 mod bar;
 mod line;
+mod record;
 mod task;
 
 use std::sync::Arc;
 
 pub(super) use bar::Bars;
+pub(super) use record::Recorder;
 
 use super::{ProgressMode, UiOptions};
 

@@ -1,7 +1,7 @@
 use std::path::Path;
 
-use super::TenantNames;
 use super::expected::Recorder;
+use super::{KeySamples, TenantNames};
 use crate::Result;
 use crate::check::Reason;
 use crate::document::canonical::{Scratch, digest};
@@ -40,6 +40,8 @@ pub struct Found {
     pub highest: Option<i64>,
     /// The tenants, with those that only the store knows.
     pub tenants: TenantNames,
+    /// A few keys of each, where they were asked for.
+    pub samples: Option<KeySamples>,
 }
 
 /// Reads a collection into records.
@@ -82,9 +84,17 @@ impl FoundConsumer {
                 owner_findings: Vec::new(),
                 highest: None,
                 tenants,
+                samples: None,
             },
             watch,
         }
+    }
+
+    /// Keeps a few keys of each tenant, too.
+    #[must_use]
+    pub fn with_samples(mut self, samples: KeySamples) -> Self {
+        self.found.samples = Some(samples);
+        self
     }
 
     /// What was found.
@@ -100,6 +110,9 @@ impl FoundConsumer {
         recorder.read_as(&found.tenants, tenant, line);
         recorder.record(line, stream_len, tenant, 0)?;
         found.rekeyed.push(&recorder.join_key, &recorder.row)?;
+        if let Some(samples) = &mut found.samples {
+            samples.take(tenant, &shown, &recorder.identity, line);
+        }
         self.check_owner(line, tenant, &shown);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-const VERBS: [&str; 15] = [
+const VERBS: [&str; 16] = [
     "export",
     "rekey",
     "import",
@@ -15,6 +15,7 @@ const VERBS: [&str; 15] = [
     "run",
     "rehearse",
     "init",
+    "sagas",
     "demo",
     "explain",
     "completions",

@@ -43,9 +43,11 @@ mod prune;
 mod refusals;
 mod regressions;
 mod rehearse;
+mod reports;
 mod results;
 mod road;
 mod run;
+mod sagas;
 mod scene;
 mod schema;
 #[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]

@@ -195,6 +195,7 @@ impl<'a> Walk<'a> {
             only_tenants: Vec::new(),
             probe_streams: ProbeStreams::default(),
             findings: None,
+            show_content: false,
             state_dir: None,
         };
         let Outcome { exit, report, findings, .. } = verify::run(options, &self.silent, self.stop).await?;

@@ -51,7 +51,7 @@ pub(super) fn finish(
     totals: Totals,
     probed: u64,
     findings: Findings,
-) -> Result<Outcome> {
+) -> Result<(Outcome, VerifyReport)> {
     let account = findings.finish()?;
     let level = expectation.level();
     let counted = match expectation.layout.kind {
@@ -80,7 +80,7 @@ pub(super) fn finish(
         streams_probed: probed,
     };
     let exit = if verdict == Verdict::Match { ExitStatus::Done } else { ExitStatus::Finding };
-    Ok(Outcome::done(Report::Verify(report)).with_findings(account).and(exit))
+    Ok((Outcome::done(Report::Verify(report.clone())).with_findings(account).and(exit), report))
 }
 
 fn tenant_verdict(tenant: &TenantComparison, level: Level) -> Verdict {

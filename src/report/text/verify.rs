@@ -5,18 +5,29 @@ use crate::ui::format::{count, number};
 use crate::ui::{Align, Table, Ui};
 
 pub(super) fn verify(report: &VerifyReport, ui: &Ui) -> Result<()> {
-    let what = match (report.verdict, report.level) {
-        (Verdict::Match, Level::Content) => "every document is what the archive says",
-        (Verdict::Match, Level::Counts) => "counts, versions and digests are what the manifest says",
-        (Verdict::Mismatch, _) => "the store is not what the archive says",
-    };
-    ui.heading(&format!("{}: {what}.", report.verdict.word()))?;
+    ui.heading(&format!("{}: {}.", report.verdict.word(), headline(report)))?;
     ui.line(&totals(report.totals))?;
     tenants(&report.tenants, ui)?;
     match report.streams_probed {
         0 => Ok(()),
         probed => ui.line(&format!("{} read as the framework reads them.", count(probed, "stream"))),
     }
+}
+
+/// What the verdict means.
+fn headline(report: &VerifyReport) -> &'static str {
+    match (report.verdict, report.level) {
+        (Verdict::Match, Level::Content) => "every document is what the archive says",
+        (Verdict::Match, Level::Counts) => "counts, versions and digests are what the manifest says",
+        (Verdict::Mismatch, _) => "the store is not what the archive says",
+    }
+}
+
+/// The verdict in two sentences, without its word.
+pub fn what_was_found(report: &VerifyReport) -> String {
+    let headline = headline(report);
+    let (first, rest) = headline.split_at(1);
+    format!("{}{rest}. {}", first.to_uppercase(), totals(report.totals))
 }
 
 fn totals(totals: Totals) -> String {

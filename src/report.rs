@@ -124,6 +124,13 @@ pub enum Report {
     Page(PageReport),
 }
 
+impl Report {
+    /// Whether it tells of several stores, each with an exit code of its own: it is printed however the run ended.
+    pub fn is_of_several_stores(&self) -> bool {
+        matches!(self, Self::Run(_) | Self::Rehearsal(_))
+    }
+}
+
 /// Something worth knowing that does not change the exit code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {

@@ -94,6 +94,15 @@ impl Ui {
         (ui, screen)
     }
 
+    /// The same as on a terminal of so many columns, for tests.
+    #[cfg(test)]
+    pub(crate) fn recording_on(columns: u16) -> (Self, Screen) {
+        let screen = Screen::default();
+        let bars = progress::Bars::default();
+        let out = Channel::over(Box::new(screen.clone()), false, ColorMode::Never, bars).of_width(columns);
+        (Self { out: Arc::new(out), ..Self::silent() }, screen)
+    }
+
     /// Says nothing to anybody; for work whose outcome alone matters.
     pub fn silent() -> Self {
         let bars = progress::Bars::default();

@@ -68,7 +68,9 @@ impl Conclusion<'_> {
         if let (Some(outcome), OutputFormat::Text) = (outcome, ui.options().output) {
             show(outcome, ui)?;
         }
-        if !status.has_result() {
+        // Where one store could not be reached, the others may have come to a result.
+        let of_several = outcome.is_some_and(|outcome| outcome.report.is_of_several_stores());
+        if !status.has_result() && !of_several {
             return Ok(());
         }
         let notices = ui.notices();

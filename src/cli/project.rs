@@ -132,7 +132,11 @@ pub(super) fn command_line(
 /// Makes the folder of a store, which archives are written into.
 pub(super) fn make_folder(store: &ProjectStore) -> Result<()> {
     let folder = store.folder();
-    std::fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))
+    let mut builder = std::fs::DirBuilder::new();
+    // Archives hold production data.
+    #[cfg(unix)]
+    let _ = std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder).map_err(|error| Error::io("create the folder", folder, error))
 }
 
 /// Whether a flag, or the archives if it is empty, were typed.

@@ -22,8 +22,8 @@ first write to a store, and before the first delete, it asks; --yes answers.
 
 Run again, it goes on where it was: a state whose evidence is complete and whose inputs are the same (archives, layout, \
 tenant rule, map, target) is kept, everything after the first other one is gone through again. Killed at any moment, it \
-ends as if it had not been. A source that was written since its export is exported again, as long as nothing was \
-imported.";
+ends as if it had not been. A source that was written since its export is exported again until the store is \
+verified.";
 
 const EXAMPLES: &str = "\
 Examples:

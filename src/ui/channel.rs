@@ -10,6 +10,8 @@ use crate::error::{Error, Result, without_secrets};
 pub(super) struct Channel {
     writer: Mutex<Box<dyn Write + Send>>,
     terminal: bool,
+    /// The terminal's width, where it is not to be asked.
+    width: Option<u16>,
     color: bool,
     bars: Bars,
 }
@@ -53,7 +55,18 @@ impl Channel {
     }
 
     pub(super) fn over(writer: Box<dyn Write + Send>, terminal: bool, color: ColorMode, bars: Bars) -> Self {
-        Self { writer: Mutex::new(writer), terminal, color: color.decide(terminal), bars }
+        Self { writer: Mutex::new(writer), terminal, width: None, color: color.decide(terminal), bars }
+    }
+
+    /// The same channel as a terminal of so many columns.
+    #[cfg(test)]
+    pub(super) fn of_width(self, columns: u16) -> Self {
+        Self { terminal: true, width: Some(columns), ..self }
+    }
+
+    /// The terminal's width, where it is not to be asked.
+    pub(super) fn width(&self) -> Option<u16> {
+        self.width
     }
 
     pub(super) fn is_terminal(&self) -> bool {

@@ -43,7 +43,7 @@ impl Table {
     }
 
     pub(super) fn render(&self, channel: &Channel) -> String {
-        self.layout(channel.is_terminal(), None)
+        self.layout(channel.is_terminal(), channel.width())
     }
 
     /// Lays the table out; a terminal's width is asked for unless it is given.

@@ -219,6 +219,34 @@ fn a_source_that_was_written_since_is_exported_again() {
 }
 
 #[test]
+fn a_source_that_was_written_after_a_refused_import_is_exported_again() {
+    let (scene, documents) = project_of(&[StoreKind::Firestore], 4, "target-collection = \"moved\"\n");
+    let project = scene.text("rekey.toml");
+    // Only MongoDB's events are moved in place.
+    scene.write("rekey.toml", project.replace("target-collection", "in-place = true\ntarget-collection"));
+    let ran = scene.result(&RUN);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert_eq!(scene.json("on-firestore/imported.json")["status"], "stopped");
+    scene.write("rekey.toml", project);
+    let stream = Stream::new(1);
+    let intruder = Intruder::open(&scene, "firestore.db", "shop", "events");
+    intruder.create(&stream.event(StoreKind::Firestore, stream.length()));
+    drop(intruder);
+    let ran = scene.done(&RUN);
+    assert_eq!(kept(&ran, StoreKind::Firestore), [false; 4]);
+    assert_eq!(contents(&scene, StoreKind::Firestore, "moved").len(), documents + 1);
+}
+
+#[test]
+fn a_store_that_cannot_be_reached_leaves_the_result_of_the_others() {
+    let (scene, _) = project_of(&[StoreKind::CosmosDb, StoreKind::Firestore], 2, "");
+    std::fs::remove_file(scene.path("cosmosdb.db")).unwrap();
+    let result = scene.result(&RUN).ended(2);
+    assert_eq!(result["stores"]["on-cosmosdb"]["state"], Value::Null);
+    assert_eq!(state_of(&result, StoreKind::Firestore), "verified");
+}
+
+#[test]
 fn a_run_anew_begins_with_the_export() {
     let (scene, _) = project_of(&[StoreKind::CosmosDb], 2, "");
     let _ = scene.done(&RUN);

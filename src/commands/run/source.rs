@@ -41,7 +41,7 @@ pub(super) async fn differences(
             let number = |marks: &Inputs| marks.get(name).cloned().unwrap_or_default();
             format!("it held {} documents then and holds {} now", number(&exported.outputs), number(&now))
         }
-        _ => "it was written since".to_owned(),
+        _ => "its count of writes is another one".to_owned(),
     };
     let mut found: Vec<String> = MARKS.into_iter().filter(|name| differs(name)).map(told).collect();
     if !now.contains_key("source-activity") && is_old(exported) {

@@ -11,6 +11,10 @@ use crate::signal::StopSignal;
 use crate::ui::Ui;
 use crate::{Error, ErrorKind, Result};
 
+/// Exit codes of a command that has written nothing.
+const REFUSED: u8 = 5;
+const USAGE: u8 = 2;
+
 /// One store on its way.
 pub(super) struct StoreMigration<'a> {
     store: &'a StoreRun,
@@ -116,8 +120,7 @@ impl<'a> StoreMigration<'a> {
             self.take_as_exported(archives)?;
         }
         let Some(evidence) = kept(state, self.store, archives)? else { return Ok(false) };
-        let may_be_old = bound::stands_for(state, self.options).is_none() && !self.import_has_begun()?;
-        if state == State::Exported && may_be_old {
+        if state == State::Exported && self.source_matters()? {
             let differences = source::differences(self.store, &evidence, self.stop).await?;
             if !differences.is_empty() {
                 let message = format!("The source is exported again: {}.", differences.join(", "));
@@ -147,9 +150,24 @@ impl<'a> StoreMigration<'a> {
         evidence.write(&self.store.folder)
     }
 
-    /// Whether documents may have been written: the source, if it is the target, has changed by that.
-    fn import_has_begun(&self) -> Result<bool> {
-        Ok(Evidence::read(&self.store.folder, State::Imported)?.is_some())
+    /// Whether it matters that the source is still as it was exported.
+    ///
+    /// It does until the store is verified; then only `prune` is left, which proves by itself what may go. A source that
+    /// is the target, too, has changed by the import itself; what else was written there, `verify` finds.
+    fn source_matters(&self) -> Result<bool> {
+        let is_planned = bound::stands_for(State::Exported, self.options).is_some();
+        let is_verified = pending(self.store, self.options)?.iter().all(|state| *state == State::Pruned);
+        let (from, to) = (&self.store.export.from, &self.store.import.to);
+        let is_target = from.address.identity() == to.address.identity() && from.collection == to.collection;
+        Ok(!(is_planned || is_verified || is_target && self.may_have_written()?))
+    }
+
+    /// Whether an import may have written: one that was refused has not.
+    fn may_have_written(&self) -> Result<bool> {
+        let imported = Evidence::read(&self.store.folder, State::Imported)?;
+        let was_refused =
+            |it: &Evidence| it.status == Status::Stopped && matches!(it.exit_code, Some(REFUSED | USAGE));
+        Ok(imported.is_some_and(|it| !was_refused(&it)))
     }
 
     /// Goes into a state; tells whether it was reached.

@@ -154,4 +154,27 @@ mod tests {
             )
         );
     }
+
+    #[test]
+    fn on_no_terminal_is_a_line_of_a_table_wider_than_it() {
+        let long = "Order:".repeat(40);
+        let store = StorePlan {
+            store: "orders".into(),
+            tenants: [("a-tenant-with-quite-a-long-name".to_owned(), PlannedTenant::default())].into(),
+            samples: vec![Sample {
+                tenant: "a-tenant-with-quite-a-long-name".into(),
+                old_key: long.clone(),
+                new_key: format!("t:a-tenant-with-quite-a-long-name:{long}"),
+            }],
+            ..StorePlan::default()
+        };
+        for columns in [60, 80, 200] {
+            let (ui, screen) = Ui::recording_on(columns);
+            tenants(&store, &ui).unwrap();
+            samples(&store, &ui).unwrap();
+            let shown = screen.text();
+            let widest = shown.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(columns.into()), "{columns}: {shown}");
+        }
+    }
 }

@@ -34,3 +34,42 @@ pub(super) fn rehearsal(report: &RehearsalReport, ui: &Ui) -> Result<()> {
         more => ui.line(&format!("{} more in the JSON result.", count(more as u64, "thing"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migration::State;
+    use crate::report::{Met, StoreReport};
+
+    fn report() -> RehearsalReport {
+        let met = Met {
+            store: "orders-of-the-western-region".into(),
+            state: State::Rekeyed,
+            code: "tenant-missing".into(),
+            times: 17,
+            message: format!("{}: no row of the tenant map matches it", "Order:".repeat(60)),
+        };
+        let stores = vec![StoreReport::not_begun("orders-of-the-western-region")];
+        RehearsalReport { stores, met: vec![met] }
+    }
+
+    #[test]
+    fn on_no_terminal_is_a_line_of_a_table_wider_than_it() {
+        for columns in [60, 80, 200] {
+            let (ui, screen) = Ui::recording_on(columns);
+            rehearsal(&report(), &ui).unwrap();
+            let shown = screen.text();
+            let widest = shown.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(columns.into()), "{columns}: {shown}");
+            assert!(shown.contains("tenant-m") && shown.contains("the real run will meet"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn in_a_pipe_every_row_is_one_line() {
+        let (ui, screen) = Ui::recording();
+        rehearsal(&report(), &ui).unwrap();
+        let rows = screen.text().lines().filter(|line| line.starts_with("orders-of")).count();
+        assert_eq!(rows, 2, "{}", screen.text());
+    }
+}

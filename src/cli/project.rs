@@ -157,6 +157,9 @@ fn given(
     let mut all = Vec::new();
     // Archives belong together: where one was typed, none is taken from the project.
     let archives_typed = takes.parts.iter().any(|(flag, part)| part.is_archive() && is_typed(flag));
+    if takes.reads_an_archive_instead() && is_typed("") {
+        return Ok(all);
+    }
     for (flag, part) in takes.parts {
         let writes_nothing = part.is_output() && is_typed("dry-run");
         if is_typed(flag) || writes_nothing || (part.is_archive() && archives_typed) {

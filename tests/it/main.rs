@@ -57,6 +57,7 @@ mod status;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;
+mod tutorial;
 mod undo;
 mod vectors;
 #[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore"))]

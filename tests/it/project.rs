@@ -144,6 +144,20 @@ fn the_whole_road_goes_by_the_project_alone() {
 }
 
 #[test]
+fn sagas_are_counted_in_the_store_of_a_project() {
+    let scene = Scene::new(StoreKind::DynamoDb);
+    let generated = Generated::sagas(StoreKind::DynamoDb, 20);
+    scene.seed(&generated, "shop.db", "sagas");
+    let store = "source = \"embedded:shop.db?as=dynamodb\"\ncollection = \"sagas\"\nlayout = \"sagas\"\n";
+    scene.write("rekey.toml", format!("[stores.carts]\n{store}single-tenant = true\nmax-rcu = 500\n"));
+    let counted = scene.done(&["sagas", "--store", "carts"]);
+    assert_eq!(counted["sagas"], 20, "{counted}");
+    let _ = scene.done(&["export", "--store", "carts"]);
+    let of_the_archive = scene.done(&["sagas", "carts/legacy.ndjson.zst", "--store", "carts"]);
+    assert_eq!(of_the_archive["running"], counted["running"]);
+}
+
+#[test]
 fn a_project_in_another_folder_is_read_from_there() {
     let (scene, generated) = scene(StoreKind::MongoDb);
     std::fs::create_dir(scene.path("elsewhere")).unwrap();

@@ -105,6 +105,15 @@ pub(super) const VERBS: &[Takes] = &[
             ("layout", Part::LayoutFile),
         ],
     },
+    Takes {
+        verb: "sagas",
+        parts: &[
+            ("from", Part::Source),
+            ("collection", Part::SourceCollection),
+            ("layout", Part::Layout),
+            ("set", Part::Parameters),
+        ],
+    },
 ];
 
 /// Fields that are parts of a store, or say nothing to a verb.
@@ -118,6 +127,11 @@ impl Takes {
     /// What that verb takes, if it takes anything.
     pub(super) fn of(verb: &str) -> Option<&'static Self> {
         VERBS.iter().find(|takes| takes.verb == verb)
+    }
+
+    /// Whether an archive that was typed takes the place of the store: the verb reads either.
+    pub(super) fn reads_an_archive_instead(&self) -> bool {
+        self.parts.iter().all(|(flag, _)| !flag.is_empty())
     }
 
     /// Whether an archive comes of it.

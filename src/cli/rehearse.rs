@@ -3,7 +3,9 @@ use clap::Args;
 use super::run::{StoresArgs, store_run};
 use super::{GlobalArgs, help};
 use crate::error::{Error, Result};
-use crate::options::{ArchiveOptions, LayoutOptions, Rehearsal, RehearseOptions, RestoreOptions};
+use crate::options::{
+    ArchiveOptions, Destination, LayoutOptions, Rehearsal, RehearseOptions, RestoreOptions,
+};
 use crate::project::{Project, ProjectStore};
 
 pub(super) const ABOUT: &str = "Rehearse the run of a project on embedded storage, offline";
@@ -13,15 +15,15 @@ Rehearse the run of a project on embedded storage, offline.
 
 Puts the documents of each store's legacy archive into a local file that keeps the rules of the store it stands for (what \
 is unique, limits, forbidden characters), and takes them through the whole run there: export, rekey, import, verify and \
-prune, in the same collections or beside each other as the project says. No store is reached and the project's archives \
-are only read. The result names what the real run will meet. What is left to look at is in FOLDER/rehearsal; the next \
+prune, in the same collections or beside each other as the project says. No store is reached, unless \
+--export asks for their documents as they are now, and the project's archives are only read. The result names what the real run will meet. What is left to look at is in FOLDER/rehearsal; the next \
 rehearsal begins anew.
 
-Reading does no harm, so the archives may be exported while production runs: rekey export --store NAME --no-snapshot.";
+Reading does no harm, so --export may be given while production runs.";
 
 const EXAMPLES: &str = "\
 Examples:
-  rekey rehearse
+  rekey rehearse --export
   rekey rehearse --project shop/rekey.toml --store orders --output json
 
 Exit codes: those of the run that was rehearsed: 0 it will go through, 1 conflicts or a mismatch, 2 an archive is missing, 3 streams will be set aside or kept, 5 it will be refused.
@@ -33,22 +35,39 @@ Exit codes: those of the run that was rehearsed: 0 it will go through, 1 conflic
 pub(super) struct RehearseArgs {
     #[command(flatten)]
     stores: StoresArgs,
+
+    /// Export the stores for it as they are now, instead of taking the legacy archives in their folders
+    #[arg(long)]
+    export: bool,
 }
 
 impl RehearseArgs {
     pub(super) fn into_options(self, global: &GlobalArgs) -> Result<RehearseOptions> {
         let project = self.stores.load()?;
         let stores = self.stores.chosen(&project)?;
-        let stores = stores.into_iter().map(|store| rehearsal(&project, store, global));
+        let stores = stores.into_iter().map(|store| rehearsal(&project, store, self.export, global));
         Ok(RehearseOptions { stores: stores.collect::<Result<_>>()?, project: self.stores.project })
     }
 }
 
+/// The archive of an export for the rehearsal alone.
+const EXPORTED: &str = "production.ndjson.zst";
+
 /// What is to be done for a store, on embedded storage.
-fn rehearsal(project: &Project, store: &ProjectStore, global: &GlobalArgs) -> Result<Rehearsal> {
+fn rehearsal(
+    project: &Project,
+    store: &ProjectStore,
+    exports: bool,
+    global: &GlobalArgs,
+) -> Result<Rehearsal> {
     let run = store_run(project.path(), &store.rehearsal()?, global)?;
-    let Some(legacy) = store_run(project.path(), store, global)?.export.out.file().map(ToOwned::to_owned)
-    else {
+    let mut export = store_run(project.path(), store, global)?.export;
+    if exports {
+        // Nothing depends on it but the rehearsal, and production may run meanwhile.
+        export.out = Destination::File(run.folder.join(EXPORTED));
+        export.no_snapshot = true;
+    }
+    let Some(legacy) = export.out.file().map(ToOwned::to_owned) else {
         return Err(Error::bug("A store of a project exports to standard output"));
     };
     let seed = RestoreOptions {
@@ -65,5 +84,5 @@ fn rehearsal(project: &Project, store: &ProjectStore, global: &GlobalArgs) -> Re
         findings: None,
         state_dir: Some(run.folder.clone()),
     };
-    Ok(Rehearsal { seed, run })
+    Ok(Rehearsal { export: exports.then_some(export), seed, run })
 }

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::{import, run};
+use super::{export, import, run};
 use crate::options::{Rehearsal, RehearseOptions, RunOptions, is_dash};
 use crate::report::{Met, Outcome, RehearsalReport, Report, RunReport};
 use crate::signal::StopSignal;
@@ -17,6 +17,7 @@ use crate::{Error, Result};
 pub async fn run(options: RehearseOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
     for store in &options.stores {
         clear(store)?;
+        export(store, ui, stop).await?;
         seed(store, ui, stop).await?;
     }
     let run = RunOptions {
@@ -53,12 +54,20 @@ fn clear(store: &Rehearsal) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))
 }
 
+/// Reads the real source, where the rehearsal is to be of what it holds now.
+async fn export(store: &Rehearsal, ui: &Ui, stop: &StopSignal) -> Result<()> {
+    let Some(options) = &store.export else { return Ok(()) };
+    let part = ui.part(&store.run.name);
+    let exported = Box::pin(export::run(options.clone(), &part, stop)).await;
+    stop.explain(exported, "Interrupted; no store was written.").map(drop)
+}
+
 /// Puts the legacy documents into embedded storage, as the source holds them.
 async fn seed(store: &Rehearsal, ui: &Ui, stop: &StopSignal) -> Result<()> {
     let archive = store.seed.archive.paths.first().filter(|path| !is_dash(path));
     if let Some(archive) = archive.filter(|path| !path.is_file()) {
         return Err(Error::usage(format!("The store {} has no legacy archive {archive:?}", store.run.name))
-            .hint(format!("Export it first: rekey export --store {} --no-snapshot.", store.run.name)));
+            .hint("Pass --export to read the store for the rehearsal, or export it first."));
     }
     let part = ui.part(&store.run.name);
     part.status("rehearse …");

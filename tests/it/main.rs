@@ -26,6 +26,8 @@ mod messages;
 mod on_cosmosdb;
 #[cfg(feature = "dynamodb")]
 mod on_dynamodb;
+#[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+mod on_every_store;
 #[cfg(feature = "firestore")]
 mod on_firestore;
 #[cfg(feature = "mongodb")]

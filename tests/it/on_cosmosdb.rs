@@ -21,3 +21,9 @@ mod split;
 mod undo;
 mod units;
 mod vectors;
+
+/// A scene on its server, for tests of several stores.
+#[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+pub fn scene() -> crate::scene::Scene {
+    server::Place::new().scene
+}

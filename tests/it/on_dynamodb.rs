@@ -17,3 +17,9 @@ mod side_effects;
 mod signals;
 mod undo;
 mod vectors;
+
+/// A scene on its server, for tests of several stores.
+#[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+pub fn scene() -> crate::scene::Scene {
+    server::scene_at(&server::Server::Dynoxide.endpoint())
+}

@@ -19,3 +19,9 @@ mod service;
 mod signals;
 mod undo;
 mod writer;
+
+/// A scene on its server, for tests of several stores.
+#[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+pub fn scene() -> crate::scene::Scene {
+    server::scene_at(&server::emulator())
+}

@@ -11,3 +11,9 @@ mod server;
 mod signals;
 mod targets;
 mod undo;
+
+/// A scene on its server, for tests of several stores.
+#[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+pub fn scene() -> crate::scene::Scene {
+    server::Place::new(server::Server::ReplicaSet).scene()
+}

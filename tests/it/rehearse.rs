@@ -73,5 +73,7 @@ fn without_an_archive_there_is_no_rehearsal() {
     let (scene, _) = project_of(&[StoreKind::CosmosDb], 2, "");
     let ran = scene.run(&["rehearse"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("rekey export --store on-cosmosdb --no-snapshot"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Pass --export"), "{}", ran.stderr);
+    assert_eq!(scene.done(&["rehearse", "--export"])["stores"]["on-cosmosdb"]["state"], "pruned");
+    assert!(!scene.path("on-cosmosdb/exported.json").exists());
 }

@@ -177,6 +177,21 @@ impl Scene {
         ran
     }
 
+    /// Runs the program for its JSON result, with more in its environment; other servers have a say in it.
+    #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+    pub fn result_in(&self, arguments: &[&str], environment: &[(&'static str, String)]) -> Ran {
+        let mut command = self.command(arguments);
+        let _ =
+            command.args(["--output", "json"]).envs(environment.iter().map(|(name, value)| (name, value)));
+        Ran::of(&mut command)
+    }
+
+    /// What the environment of the program must hold to use the server.
+    #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        self.server.iter().flat_map(|server| server.environment.clone()).collect()
+    }
+
     /// The JSON result of a run that must end with exit 0.
     pub fn done(&self, arguments: &[&str]) -> Value {
         self.result(arguments).ended(0)

@@ -4,7 +4,8 @@
 #
 # Each database has an acceptance of its own in scripts/acceptance.
 #
-# usage: scripts/acceptance.sh [LINE…]     road, tampered, hostile, archives, killed, dry-run, vectors; all if left out
+# usage: scripts/acceptance.sh [LINE…]     road, tampered, hostile, archives, killed, dry-run, run, plan,
+#                                          rehearse, vectors; all if left out
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/shell.sh
@@ -64,4 +65,7 @@ line tampered findings 'whatever is changed behind the tool is found and named, 
 line hostile refusals 'hostile documents are refused, or set aside by whole stream'
 line archives archives 'two exports are the same bytes; a cut-off archive never passes'
 line killed kill 'killed at random moments and run again, the end state is the same'
+line run run 'a project of four stores through all states, killed on its way'
+line plan plan 'exactly what was planned, or a refusal with its own reason'
+line rehearse rehearse 'the whole run offline, from archives'
 line dry-run dry_run 'a dry run leaves target and folder byte-equal'

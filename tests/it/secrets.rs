@@ -83,6 +83,26 @@ impl<'a> Watch<'a> {
         let undo = ["undo", "rekeyed.ndjson", "--from", at, "--collection", moved];
         self.run(&[&undo[..], &["--legacy-in", at, "--legacy-collection", shop]].concat(), &[0, 3]);
         self.run(&["status"], &[0, 3]);
+        self.project(at, shop, moved);
+    }
+
+    /// The same by a project, whose address comes from a variable.
+    fn project(&mut self, at: &str, shop: &str, moved: &str) {
+        let store = format!(
+            "source = {{ env = \"MARKED_SOURCE\" }}\ncollection = {shop:?}\ntarget-collection = {moved:?}\n\
+             layout = \"events\"\ntenant-map = \"map.csv\"\nescaping = \"escaped\"\nsubscribers-handled = true\n"
+        );
+        self.scene.write("rekey.toml", format!("[stores.marked]\n{store}"));
+        self.environment.push(("MARKED_SOURCE", at.to_owned()));
+        self.run(&["plan"], &[0]);
+        self.run(&["apply", "plan.json", "--yes"], &[0]);
+        self.run(&["rehearse", "--export"], &[0]);
+        self.run(&["status", "--project", "rekey.toml"], &[0]);
+        // The errors say which flags the project gave.
+        self.scene.write("rekey.toml", format!("[stores.marked]\n{store}move = true\nin-place = true\n"));
+        self.run(&["import", "--project", "rekey.toml"], &[2]);
+        self.run(&["run", "--yes"], &[2]);
+        let _ = self.environment.pop();
     }
 
     /// Every command that uses a store, against one that cannot be had.

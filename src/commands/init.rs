@@ -1,5 +1,6 @@
 //! `rekey init`: a project file, written with what is known of a store and what an operator answers.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use toml::Value;
@@ -44,9 +45,21 @@ pub async fn run(options: InitOptions, ui: &Ui, stop: &StopSignal) -> Result<Out
     };
     let read = Project::parse(&text, &project).map_err(|error| error.context("Nothing was written"))?;
     let store = read.store(&template.store)?.name().to_owned();
-    save(text.trim_end(), &project)?;
+    write(&project, &text, earlier.is_some())?;
     let report = InitReport { project, store, created: earlier.is_none() };
     Ok(Outcome::done(Report::Init(report)))
+}
+
+/// Writes the file: a new one only where there is none, another one in place of the old and with its permissions.
+fn write(project: &Path, text: &str, replaces: bool) -> Result<()> {
+    let failed = |source| Error::io("write", project, source);
+    if replaces {
+        let permissions = std::fs::metadata(project).map_err(failed)?.permissions();
+        save(text.trim_end(), project)?;
+        return std::fs::set_permissions(project, permissions).map_err(failed);
+    }
+    let mut file = std::fs::File::create_new(project).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
 }
 
 /// Where nobody can be asked, the flags must say all that is needed.

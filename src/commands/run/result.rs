@@ -56,9 +56,14 @@ pub(super) fn phrase(report: &StateReport) -> String {
 /// The command that goes on with a store which has reached a state; `None` where nothing is left.
 pub(super) fn next_of(options: &RunOptions, store: &str, reached: Option<State>) -> Option<String> {
     match &options.plan {
-        Some((plan, _)) => {
+        Some((file, plan)) => {
             let prune = after(reached)?;
-            Some(format!("rekey apply {}{prune}", quoted(&plan.to_string_lossy())))
+            let project = if options.project == plan.project {
+                String::new()
+            } else {
+                format!(" --project {}", quoted(&options.project.to_string_lossy()))
+            };
+            Some(format!("rekey apply {}{project}{prune}", quoted(&file.to_string_lossy())))
         }
         None => next_command(&options.project, store, reached),
     }

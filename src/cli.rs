@@ -5,6 +5,7 @@ mod archive;
 mod completions;
 mod conclude;
 mod demo;
+mod doctor;
 mod explain;
 mod export;
 mod global;

@@ -3,6 +3,7 @@
 mod batches;
 mod counter;
 pub mod demo;
+pub mod doctor;
 pub mod explain;
 pub mod export;
 pub mod import;

@@ -4,6 +4,7 @@
 //! has passed every check that needs neither an archive nor a store.
 
 mod demo;
+mod doctor;
 mod explain;
 mod export;
 mod import;
@@ -22,6 +23,7 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 pub use demo::DemoOptions;
+pub use doctor::{DoctorOptions, ExaminedStore, Purpose, StoreRole};
 pub use explain::ExplainOptions;
 pub use export::ExportOptions;
 pub use import::ImportOptions;

@@ -16,10 +16,11 @@ pub use explanation::Explanation;
 pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
 pub use text::{show, what_was_found};
 pub use verb::{
-    Counted, DemoLayout, DemoReport, ExplainReport, ExportReport, ImportReport, InitReport, JournalState,
-    JournalStatus, KeySample, Level, Met, PageReport, PlanReport, PruneReport, RehearsalReport, RekeyReport,
-    RunReport, SagaAges, SagaGroup, SagasReport, StateReport, StatusReport, StoreReport, StoreStatus,
-    TenantVerdict, Totals, UndoReport, Verdict, VerifyReport,
+    Counted, DemoLayout, DemoReport, DoctorReport, ExplainReport, ExportReport, ImportReport, InitReport,
+    JournalState, JournalStatus, KeySample, Level, MachineHealth, Met, PageReport, PermissionHealth,
+    PlanReport, PruneReport, RehearsalReport, RekeyReport, RunReport, SagaAges, SagaGroup, SagasReport,
+    StateReport, StatusReport, StoreHealth, StoreReport, StoreStatus, TenantVerdict, Totals, UndoReport,
+    Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -116,6 +117,8 @@ pub enum Report {
     Status(StatusReport),
     /// Of `init`.
     Init(InitReport),
+    /// Of `doctor`.
+    Doctor(DoctorReport),
     /// Of `demo`.
     Demo(DemoReport),
     /// Of `explain`.

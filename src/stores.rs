@@ -19,6 +19,7 @@ pub mod dry_run;
 pub mod dynamodb;
 pub mod embedded;
 mod error;
+mod examination;
 mod expiry;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;
@@ -50,6 +51,7 @@ pub use description::{
     store_key_fields,
 };
 pub use error::{StoreError, StoreErrorKind, StoreResult};
+pub use examination::{Clock, Examination, Held, Permission, Right, sdk};
 pub use expiry::Expiry;
 pub use question::{FrameworkQuery, LegacyProbe};
 pub use rates::Rates;
@@ -81,6 +83,13 @@ pub trait CollectionReader: Send + Sync {
     /// Errors: [`StoreErrorKind::NotFound`] if there is none. Firestore cannot tell a missing collection
     /// from an empty one and describes it as empty.
     async fn describe(&self) -> StoreResult<Description>;
+
+    /// Looks at what the store says of itself and at what we may do with the collection, which need not be there.
+    /// Nothing in the store changes, whatever we may do: what cannot be asked is tried by requests that the store
+    /// must turn down, and that could not change a document if it did not.
+    ///
+    /// Errors: those of a store that cannot be asked at all. A missing right is an answer.
+    async fn examine(&self) -> StoreResult<Examination>;
 
     /// Tells whether somebody may read the changes of the collection. Of one that does not exist yet: whether
     /// somebody may read those of every collection, so that they will see its documents too.

@@ -3,6 +3,7 @@ use clap::Subcommand;
 use super::apply::ApplyArgs;
 use super::completions::CompletionsArgs;
 use super::demo::DemoArgs;
+use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::export::ExportArgs;
 use super::global::GlobalArgs;
@@ -22,9 +23,9 @@ use super::verify::VerifyArgs;
 use crate::commands;
 use crate::error::Result;
 use crate::options::{
-    DemoOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PlanOptions, PruneOptions,
-    RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, SagasOptions, StatusOptions, UndoOptions,
-    VerifyOptions,
+    DemoOptions, DoctorOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PlanOptions,
+    PruneOptions, RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, SagasOptions, StatusOptions,
+    UndoOptions, VerifyOptions,
 };
 use crate::report::dossier::ReportTarget;
 use crate::report::{Outcome, PageReport, Report};
@@ -50,6 +51,7 @@ pub(super) enum Verb {
     Sagas(SagasArgs),
     Status(StatusArgs),
     Init(InitArgs),
+    Doctor(DoctorArgs),
     Demo(DemoArgs),
     Explain(ExplainArgs),
     Completions(CompletionsArgs),
@@ -74,6 +76,7 @@ pub(super) enum Command {
     Sagas(SagasOptions),
     Status(StatusOptions),
     Init(InitOptions),
+    Doctor(DoctorOptions),
     Demo(DemoOptions),
     Explain(ExplainOptions),
     Print(PageReport),
@@ -97,6 +100,7 @@ impl Verb {
             Self::Sagas(_) => "sagas",
             Self::Status(_) => "status",
             Self::Init(_) => "init",
+            Self::Doctor(_) => "doctor",
             Self::Demo(_) => "demo",
             Self::Explain(_) => "explain",
             Self::Completions(_) => "completions",
@@ -146,6 +150,7 @@ impl Verb {
             Self::Status(args) => Command::Status(args.into_options(global)?),
             Self::Init(args) => args.into_command(),
             Self::Sagas(args) => Command::Sagas(args.into_options()?),
+            Self::Doctor(args) => Command::Doctor(args.into_options()?),
             Self::Demo(args) => Command::Demo(args.into_options()),
             Self::Explain(args) => Command::Explain(args.into_options()),
             Self::Completions(args) => Command::Print(args.page()),
@@ -172,6 +177,7 @@ impl Command {
             Self::Sagas(options) => commands::sagas::run(options, ui, stop).await,
             Self::Status(options) => commands::status::run(&options),
             Self::Init(options) => commands::init::run(options, ui, stop).await,
+            Self::Doctor(options) => commands::doctor::run(options, ui, stop).await,
             Self::Demo(options) => commands::demo::run(options, ui, stop).await,
             Self::Explain(options) => commands::explain::run(options),
             Self::Print(page) => Ok(Outcome::done(Report::Page(page))),
@@ -184,7 +190,7 @@ impl Command {
         match self {
             Self::Prune(_) => "Interrupted; nothing more is deleted. Run the same command again to go on.",
             Self::Apply(_) | Self::Run(_) => "Interrupted. Run the same command again to go on.",
-            Self::Verify(_) | Self::Sagas(_) => {
+            Self::Verify(_) | Self::Sagas(_) | Self::Doctor(_) => {
                 "Interrupted; nothing was changed. Run the same command again."
             }
             _ => "Interrupted; nothing was written. Run the same command again.",

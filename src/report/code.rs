@@ -102,6 +102,18 @@ codes! {
         PlanGrowth = "plan-growth",
         /// Sagas are running that must not be.
         SagasRunning = "sagas-running",
+        /// A store could not be reached, or refused the credentials.
+        Unreachable = "unreachable",
+        /// A collection that documents come from is not there.
+        CollectionMissing = "collection-missing",
+        /// A right is missing that is needed.
+        PermissionMissing = "permission-missing",
+        /// The clocks of a store and of this machine are too far apart.
+        ClockSkew = "clock-skew",
+        /// The disk has too little room.
+        DiskTooSmall = "disk-too-small",
+        /// This process may open too few files.
+        OpenFilesLow = "open-files-low",
     }
     {
         /// A document was refused.
@@ -158,6 +170,14 @@ codes! {
         Capacity = "capacity",
         /// The collection that was made lacks something that the source has.
         NotCopied = "not-copied",
+        /// The collection that documents go to is not there yet.
+        TargetMissing = "target-missing",
+        /// A right is missing that a later step needs.
+        PermissionMissing = "permission-missing",
+        /// Whether a right is there cannot be found out.
+        PermissionUnknown = "permission-unknown",
+        /// The clocks of a store and of this machine differ.
+        ClockSkew = "clock-skew",
         /// The source is not as it was when it was exported, and is exported again.
         SourceChanged = "source-changed",
     }

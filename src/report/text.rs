@@ -1,6 +1,7 @@
 //! Results as a person reads them.
 
 mod copy;
+mod doctor;
 mod explain;
 mod plan;
 mod rehearsal;
@@ -44,6 +45,7 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Sagas(report) => sagas::sagas(report, ui)?,
         Report::Status(report) => status::status(report, ui)?,
         Report::Init(report) => init(report, ui)?,
+        Report::Doctor(report) => doctor::doctor(report, ui)?,
         // It shows itself as it goes.
         Report::Demo(_) => {}
         Report::Explain(report) => explain::explain(report, ui)?,

@@ -1,5 +1,6 @@
 mod copy;
 mod demo;
+mod doctor;
 mod explain;
 mod init;
 mod page;
@@ -13,6 +14,7 @@ mod verify;
 
 pub use copy::{ExportReport, ImportReport, PruneReport, UndoReport};
 pub use demo::{DemoLayout, DemoReport};
+pub use doctor::{DoctorReport, MachineHealth, PermissionHealth, StoreHealth};
 pub use explain::ExplainReport;
 pub use init::InitReport;
 pub use page::PageReport;

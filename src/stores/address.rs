@@ -65,6 +65,11 @@ impl StoreAddress {
         }
     }
 
+    /// Whether it is a local file that stands for a database.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self, Self::Embedded(_))
+    }
+
     /// What is equal for two spellings of one place: names journals, and tells whether source and target
     /// are the same. Free of secrets. It knows the address alone, not what host names resolve to.
     pub fn identity(&self) -> String {

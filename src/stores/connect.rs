@@ -1,5 +1,7 @@
 //! The one place that turns an address into a collection, and so the one that knows every store.
 
+use std::time::Duration;
+
 use super::address::{EmbeddedAddress, StoreAddress};
 #[cfg(feature = "cosmosdb")]
 use super::cosmosdb::CosmosDbCollection;
@@ -16,6 +18,9 @@ use super::waits::{RetryPolicy, Waits};
 use super::{Collection, CollectionReader, CollectionSpec, Rates};
 use crate::signal::StopSignal;
 use crate::{Error, Result};
+
+/// How long a store may take to answer questions about itself; a fifth of it may nobody be there at all.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A collection, table or container and how fast it may be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +63,16 @@ pub async fn imagine(
 /// too.
 pub async fn open_reader(store: &StoreOptions, stop: &StopSignal) -> Result<Box<dyn CollectionReader>> {
     let waits = Waits::new(stop, retry_policy());
+    let reader: Box<dyn CollectionReader> = waits.until(connect(store, Access::Read, &waits)).await??;
+    Ok(Box::new(Retry::new(reader, waits)))
+}
+
+/// Opens a collection to ask what it is and what we may do there; a store that is not there is not waited for long.
+///
+/// Errors: as [`open_reader`].
+pub async fn open_to_examine(store: &StoreOptions, stop: &StopSignal) -> Result<Box<dyn CollectionReader>> {
+    let policy = retry_policy();
+    let waits = Waits::new(stop, RetryPolicy::with_allowance(policy.allowance.min(PATIENCE)));
     let reader: Box<dyn CollectionReader> = waits.until(connect(store, Access::Read, &waits)).await??;
     Ok(Box::new(Retry::new(reader, waits)))
 }
@@ -148,7 +163,7 @@ fn retry_policy() -> RetryPolicy {
     if let Some(allowance) =
         std::env::var("REKEY_FAULTS_ALLOWANCE_MS").ok().and_then(|text| text.parse().ok())
     {
-        return RetryPolicy::with_allowance(std::time::Duration::from_millis(allowance));
+        return RetryPolicy::with_allowance(Duration::from_millis(allowance));
     }
     RetryPolicy::default()
 }

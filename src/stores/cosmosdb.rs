@@ -11,6 +11,7 @@ mod credentials;
 mod delete;
 mod describe;
 mod error;
+mod examine;
 mod item;
 mod key;
 mod question;
@@ -31,7 +32,7 @@ use super::item_key;
 use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreResult,
+    Examination, FrameworkQuery, Guarded, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreResult,
 };
 use crate::check::{Reason, Refusal};
 use crate::document::json::Tape;
@@ -109,6 +110,10 @@ impl CollectionReader for CosmosDbCollection {
 
     async fn describe(&self) -> StoreResult<Description> {
         describe::describe(&self.container).await
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        examine::examine(&self.container).await
     }
 
     async fn count(&self, _snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {

@@ -9,6 +9,7 @@ mod connect;
 mod delete;
 mod describe;
 mod error;
+mod examine;
 mod item;
 mod position;
 mod read;
@@ -32,8 +33,8 @@ use super::address::DynamoDbAddress;
 use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError, StoreErrorKind,
-    StoreResult,
+    Examination, FrameworkQuery, Guarded, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreError,
+    StoreErrorKind, StoreResult,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -152,6 +153,10 @@ impl CollectionReader for DynamoDbCollection {
 
     async fn describe(&self) -> StoreResult<Description> {
         describe::describe(&self.table).await
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        examine::examine(&self.table).await
     }
 
     /// The service counts items about every six hours.

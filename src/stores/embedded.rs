@@ -33,8 +33,8 @@ use self::view::View;
 use super::address::EmbeddedAddress;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, GuardedUpdate, KeyField, LegacyProbe, Page, Position, ScanPart, Snapshot,
-    StoreError, StoreErrorKind, StoreResult, Subscribers, collection_noun, store_key_fields,
+    Examination, FrameworkQuery, Guarded, GuardedUpdate, KeyField, LegacyProbe, Page, Position, ScanPart,
+    Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers, collection_noun, store_key_fields,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -236,6 +236,10 @@ impl CollectionReader for EmbeddedCollection {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.blocking(Shared::describe).await
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        self.blocking(|shared| Ok(shared.file.examine())).await
     }
 
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use super::outcome::subset;
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
-    Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart,
-    Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers,
+    Description, Examination, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark,
+    ScanPart, Snapshot, StoreError, StoreErrorKind, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -167,6 +167,10 @@ impl CollectionReader for Faults {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.inner.describe().await
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        self.inner.examine().await
     }
 
     async fn subscribers(&self) -> StoreResult<Subscribers> {

@@ -12,6 +12,7 @@ mod count;
 mod decode;
 mod delete;
 mod encode;
+mod examine;
 mod failure;
 mod pace;
 mod path;
@@ -40,8 +41,8 @@ use super::address::FirestoreAddress;
 use super::waits::Waits;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, LegacyProbe, Page, Position, Remark, ScanPart, Snapshot, StoreResult,
-    Subscribers,
+    Examination, FrameworkQuery, Guarded, LegacyProbe, Page, Position, Remark, ScanPart, Snapshot,
+    StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -144,6 +145,10 @@ impl CollectionReader for FirestoreCollection {
             documents: None,
             remarks: self.service.remarks.clone(),
         })
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        examine::examine(&self.service).await
     }
 
     async fn count(&self, snapshot: Option<&Snapshot>) -> StoreResult<Option<u64>> {

@@ -13,6 +13,7 @@ mod command;
 mod connect;
 mod create;
 mod describe;
+mod examine;
 mod failure;
 mod guarded;
 mod question;
@@ -28,8 +29,8 @@ use mongodb::Database;
 use self::connect::Deployment;
 use super::{
     Activity, BatchLimits, CollectionReader, CollectionSpec, CollectionWriter, Created, Description,
-    FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot, StoreResult,
-    Subscribers,
+    Examination, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, ScanPart, Snapshot,
+    StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -75,6 +76,10 @@ impl CollectionReader for MongoDbCollection {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.description().await
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        self.examination().await
     }
 
     async fn subscribers(&self) -> StoreResult<Subscribers> {

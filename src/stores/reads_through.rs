@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use super::{
-    Activity, CollectionReader, Description, FrameworkQuery, LegacyProbe, Page, Position, Remark, ScanPart,
-    Snapshot, StoreResult, Subscribers,
+    Activity, CollectionReader, Description, Examination, FrameworkQuery, LegacyProbe, Page, Position,
+    Remark, ScanPart, Snapshot, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -36,6 +36,10 @@ impl<T: ReadsThrough> CollectionReader for T {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.reader().describe().await
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        self.reader().examine().await
     }
 
     async fn subscribers(&self) -> StoreResult<Subscribers> {

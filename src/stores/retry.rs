@@ -15,8 +15,8 @@ use super::outcome::subset;
 use super::waits::{RetryPolicy, Waits};
 use super::{
     Activity, BatchLimits, Collection, CollectionReader, CollectionSpec, CollectionWriter, Created,
-    Description, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark, ScanPart,
-    Snapshot, StoreError, StoreResult, Subscribers,
+    Description, Examination, FrameworkQuery, Guarded, GuardedUpdate, LegacyProbe, Page, Position, Remark,
+    ScanPart, Snapshot, StoreError, StoreResult, Subscribers,
 };
 use crate::check::Refusal;
 use crate::document::json::Tape;
@@ -151,6 +151,10 @@ impl<C: CollectionReader + ?Sized> CollectionReader for Retry<C> {
 
     async fn describe(&self) -> StoreResult<Description> {
         self.ask(|| self.inner.describe()).await
+    }
+
+    async fn examine(&self) -> StoreResult<Examination> {
+        self.ask(|| self.inner.examine()).await
     }
 
     async fn subscribers(&self) -> StoreResult<Subscribers> {

@@ -3,7 +3,7 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 17] = [
     "export",
     "rekey",
     "import",
@@ -16,6 +16,7 @@ const VERBS: [&str; 16] = [
     "rehearse",
     "init",
     "sagas",
+    "doctor",
     "demo",
     "explain",
     "completions",

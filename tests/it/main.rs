@@ -10,6 +10,7 @@ mod conformance;
 #[cfg(feature = "faults")]
 mod crash;
 mod docs;
+mod doctor;
 mod dry_run;
 mod findings;
 mod fixtures;

@@ -4,6 +4,7 @@
 //! (limits, the hash of old containers), the tool checks by itself, and that is what is tested.
 
 mod adapter;
+mod doctor;
 mod faults;
 mod fidelity;
 mod hierarchical;

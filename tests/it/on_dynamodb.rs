@@ -4,6 +4,7 @@
 
 mod adapter;
 mod capacity;
+mod doctor;
 mod faults;
 mod items;
 mod kill;

@@ -4,6 +4,7 @@
 
 mod adapter;
 mod disturbed;
+mod doctor;
 mod documents;
 mod failures;
 mod kill;

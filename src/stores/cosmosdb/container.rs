@@ -104,6 +104,11 @@ impl Container {
         self.credentials.is_key()
     }
 
+    /// Which credentials are used, for a person.
+    pub(super) fn shown_credentials(&self) -> String {
+        self.credentials.shown()
+    }
+
     /// How much one call takes.
     pub(super) fn batch_limits(&self) -> BatchLimits {
         self.batch

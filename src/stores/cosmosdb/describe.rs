@@ -32,12 +32,7 @@ const LARGE: f64 = 0.5;
 ///
 /// Errors: [`StoreErrorKind::NotFound`] if there is none.
 pub(super) async fn describe(container: &Container) -> StoreResult<Description> {
-    let client = &container.opened().await?.client;
-    let headers = HashMap::from([(HeaderName::from_static(STATISTICS), HeaderValue::from_static("true"))]);
-    let options = OperationOptionsBuilder::new().with_custom_headers(headers).build();
-    let options = ReadContainerOptions::default().with_operation_options(options);
-    let answer = Box::pin(client.read(Some(options))).await.map_err(|error| container.missing_or(&error))?;
-    let body: Value = answer.into_body().into_single().map_err(|_| broken("a container"))?;
+    let body = read(container).await?;
     let statistics = body.get("statistics").cloned();
     let properties = ContainerProperties::deserialize(body).map_err(|_| broken("a container"))?;
     let mut remarks = partition_remarks(statistics);
@@ -57,6 +52,26 @@ pub(super) async fn describe(container: &Container) -> StoreResult<Description> 
         documents: None,
         remarks,
     })
+}
+
+/// Asks for the container, with statistics of its partitions.
+async fn read(container: &Container) -> StoreResult<Value> {
+    let client = &container.opened().await?.client;
+    let headers = HashMap::from([(HeaderName::from_static(STATISTICS), HeaderValue::from_static("true"))]);
+    let options = OperationOptionsBuilder::new().with_custom_headers(headers).build();
+    let options = ReadContainerOptions::default().with_operation_options(options);
+    let answer = Box::pin(client.read(Some(options))).await.map_err(|error| container.missing_or(&error))?;
+    answer.into_body().into_single().map_err(|_| broken("a container"))
+}
+
+/// How many bytes the documents take; `None` where the service does not say it.
+pub(super) async fn stored_bytes(container: &Container) -> StoreResult<Option<u64>> {
+    let body = read(container).await?;
+    let partitions = body.get("statistics").and_then(Value::as_array);
+    let kilobytes = |partition: &Value| partition.get("sizeInKB").and_then(Value::as_u64);
+    Ok(partitions
+        .and_then(|all| all.iter().map(kilobytes).sum::<Option<u64>>())
+        .map(|sum| sum.saturating_mul(1_024)))
 }
 
 fn key_fields(definition: &PartitionKeyDefinition) -> Vec<KeyField> {

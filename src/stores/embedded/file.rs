@@ -16,7 +16,7 @@ use redb::{
 
 use crate::document::StoreKind;
 use crate::stores::address::EmbeddedAddress;
-use crate::stores::{StoreError, StoreErrorKind, StoreResult};
+use crate::stores::{Examination, Held, Permission, Right, StoreError, StoreErrorKind, StoreResult};
 
 /// How a file ends that is being made.
 const PART: &str = ".part";
@@ -104,6 +104,22 @@ impl StoreFile {
     /// The store the file stands for.
     pub(super) fn kind(&self) -> StoreKind {
         self.kind
+    }
+
+    /// Who may do what with the file: whoever may write it.
+    pub(super) fn examine(&self) -> Examination {
+        // Opened for writing and closed again, the file is as it was.
+        let writable = File::options().append(true).open(&self.path).is_ok();
+        let permission = |right| Permission {
+            right,
+            held: if right == Right::Read || writable { Held::Yes } else { Held::No },
+            given_by: format!("write access to the file {}", self.path.display()),
+        };
+        Examination {
+            bytes: fs::metadata(&self.path).ok().map(|metadata| metadata.len()),
+            permissions: Right::ALL.map(permission).into(),
+            ..Examination::default()
+        }
     }
 
     /// Begins to read at this moment.

@@ -12,7 +12,8 @@ use crate::generated::Generated;
 use crate::scene::{Scene, size, sums_up};
 
 /// What the service may do at its worst.
-const WORST: Plan = Plan { throttle_every: 5, lose_every: 20, fail_every: 33, halve_batches: true };
+const WORST: Plan =
+    Plan { throttle_every: 5, lose_every: 20, fail_every: 33, halve_batches: true, denies: None };
 
 fn events(streams: usize) -> Generated {
     Generated::events(StoreKind::DynamoDb, streams)

@@ -21,6 +21,8 @@ pub struct Plan {
     pub fail_every: usize,
     /// Whether half of each batch is left for later.
     pub halve_batches: bool,
+    /// The operation that the credentials do not suffice for.
+    pub denies: Option<&'static str>,
 }
 
 /// Listens until the process ends; every connection has a thread of its own.
@@ -124,6 +126,10 @@ impl Shared {
             {
                 self.tally.lock().unwrap().throttled += 1;
                 refusal(400, "ProvisionedThroughputExceededException").write(client)?;
+                continue;
+            }
+            if self.plan.denies == Some(&*operation) {
+                refusal(400, "AccessDeniedException").write(client)?;
                 continue;
             }
             let left = if self.plan.halve_batches { request.halve(&operation) } else { None };

@@ -6,6 +6,7 @@ use mongodb::bson::doc;
 
 use super::road::events;
 use super::server::{Place, Server, wait};
+use crate::doctor::held;
 use crate::scene::export_events;
 
 const PASSWORD: &str = "s3cret-of-the-reader";
@@ -129,4 +130,51 @@ fn missing_indexes_are_a_finding_if_unique_and_a_notice_if_not() {
     let described = wait(place.run(doc! { "listIndexes": "c-shop-shop" }));
     let made = described.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
     assert_eq!(made.len(), 4, "the framework's three and that of _id");
+}
+
+#[test]
+fn the_doctor_names_who_we_are_and_a_missing_right_with_the_role_that_gives_it() {
+    let place = Place::new(Server::Auth);
+    let scene = place.scene();
+    let generated = events(20);
+    scene.seed(&generated, "shop.db", "shop");
+    let actions = ["find", "insert", "update", "collStats", "listIndexes", "listCollections"];
+    let resource = doc! { "db": &place.database, "collection": "" };
+    let privilege = doc! { "resource": resource, "actions": &actions[..] };
+    let _ = wait(place.run(doc! { "createRole": "mover", "privileges": [privilege], "roles": [] }));
+    let _ = wait(place.run(doc! { "createUser": "mover", "pwd": PASSWORD, "roles": ["mover"] }));
+    let before = wait(place.documents("c-shop-shop"));
+    let mover = place.as_user("mover", PASSWORD);
+    let doctor = ["doctor", "--from", &mover, "--collection", "c-shop-shop"];
+
+    let result = scene.result(&doctor).ended(0);
+    let source = &result["stores"][0];
+    assert_eq!(source["identity"], format!("mover@{}", place.database));
+    assert!(source["server"].as_str().unwrap().starts_with("MongoDB 6.0"), "{source}");
+    assert!(source["sdk"].as_str().unwrap().starts_with("mongodb 3."), "{source}");
+    assert!(source["clock_ahead_ms"].as_i64().unwrap().abs() < 1_000, "{source}");
+    assert_eq!(source["documents"], generated.lines.len());
+    assert!(source["bytes"].as_u64().unwrap() > 1_000, "{source}");
+    assert_eq!(held(&result), ["yes", "yes", "yes", "no", "no"]);
+    let later = |it: &serde_json::Value| it["code"] == "permission-missing";
+    assert!(result["notices"].as_array().unwrap().iter().any(later), "{result}");
+
+    let result = scene.result(&[&doctor[..], &["--for", "prune"]].concat()).ended(1);
+    let finding = &result["findings"][0];
+    let message = finding["message"].as_str().unwrap();
+    assert_eq!((&finding["code"], &result["findings_total"]), (&"permission-missing".into(), &1.into()));
+    for part in ["may not delete", "mover@", "readWrite", "the action remove", &place.database] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert!(!result.to_string().contains(PASSWORD));
+    assert!(wait(place.documents("c-shop-shop")) == before);
+
+    // Whoever has not logged in has no right; where access control is off everybody has all.
+    let nobody = mover.replace(&format!("mover:{PASSWORD}@"), "");
+    let result = scene.result(&["doctor", "--from", &nobody, "--collection", "c-shop-shop"]).ended(1);
+    assert_eq!(result["findings"][0]["code"], "unreachable", "{result}");
+    let open = Place::new(Server::Standalone);
+    let _ = wait(open.run(doc! { "create": "events" }));
+    let result = scene.done(&["doctor", "--to", &open.address(), "--collection", "events", "--for", "undo"]);
+    assert!(result["stores"][0]["identity"].as_str().unwrap().contains("access control is off"), "{result}");
 }

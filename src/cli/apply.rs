@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::run::{HowArgs, store_run};
+use super::report::ReportArgs;
+use super::run::HowArgs;
 use super::{GlobalArgs, help};
 use crate::error::Result;
 use crate::options::RunOptions;
@@ -26,7 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   rekey apply plan.json
   rekey apply plan.json --yes --parallel 2 --output json
-  rekey apply plan.json --prune
+  rekey apply plan.json --prune --report pruned.html
 
 Exit codes: those of `rekey run`; 5 something is not as it was planned.
 ";
@@ -49,16 +50,24 @@ pub(super) struct ApplyArgs {
 
     #[command(flatten)]
     how: HowArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 impl ApplyArgs {
+    pub(super) fn reports(&self) -> &ReportArgs {
+        &self.report
+    }
+
     pub(super) fn into_options(self, global: &GlobalArgs) -> Result<RunOptions> {
+        self.report.check(global)?;
         let plan = Plan::load(&self.plan)?;
         let path = self.project.unwrap_or_else(|| plan.project.clone());
         let project = Project::load(&path)?;
         let stores = plan.stores.iter().map(|planned| {
             let store = project.store(&planned.store)?;
-            store_run(project.path(), store, global)
+            self.report.store_run(project.path(), store, global)
         });
         Ok(RunOptions {
             stores: stores.collect::<Result<_>>()?,

@@ -3,9 +3,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::paths::{check_distinct, check_output};
+use super::report::ReportArgs;
 use super::run::{StoresArgs, store_run};
 use super::{GlobalArgs, help};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::PlanOptions;
 use crate::plan::Basis;
 
@@ -28,7 +29,7 @@ Examples:
   rekey plan
   rekey plan --project shop/rekey.toml --store orders --max-growth 25 \\
       --out orders.plan.json
-  rekey plan --archives --output json
+  rekey plan --archives --report plan.html --output json
 
 Exit codes: 0 planned and nothing in the way, 1 the import would find conflicts, 3 streams would be set aside, 5 the run would be refused (the plan is written in all of these), 4 a store failed, 130 interrupted.
 ";
@@ -51,12 +52,25 @@ pub(super) struct PlanArgs {
     /// The plan to write
     #[arg(long, value_name = "FILE", default_value = "plan.json")]
     out: PathBuf,
+
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 impl PlanArgs {
+    pub(super) fn reports(&self) -> &ReportArgs {
+        &self.report
+    }
+
     pub(super) fn into_options(self, global: &GlobalArgs) -> Result<PlanOptions> {
         check_output("--out", &self.out)?;
-        check_distinct(&[("--out", Some(&self.out)), ("--result", global.result.as_deref())], &[])?;
+        if self.report.show_content() {
+            return Err(Error::usage("A plan shows keys alone; --show-content is for what verifies.")
+                .hint("Leave it out, or pass it to `rekey apply`."));
+        }
+        let mut outputs = vec![("--out", Some(self.out.as_path())), ("--result", global.result.as_deref())];
+        outputs.extend(self.report.paths());
+        check_distinct(&outputs, &[])?;
         let project = self.stores.load()?;
         let stores = self.stores.chosen(&project)?;
         let stores = stores.into_iter().map(|store| store_run(project.path(), store, global));

@@ -1,5 +1,6 @@
 use clap::Args;
 
+use super::report::ReportArgs;
 use super::run::{StoresArgs, store_run};
 use super::{GlobalArgs, help};
 use crate::error::{Error, Result};
@@ -39,14 +40,23 @@ pub(super) struct RehearseArgs {
     /// Export the stores for it as they are now, instead of taking the legacy archives in their folders
     #[arg(long)]
     export: bool,
+
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 impl RehearseArgs {
+    pub(super) fn reports(&self) -> &ReportArgs {
+        &self.report
+    }
+
     pub(super) fn into_options(self, global: &GlobalArgs) -> Result<RehearseOptions> {
+        self.report.check(global)?;
         let project = self.stores.load()?;
         let stores = self.stores.chosen(&project)?;
-        let stores = stores.into_iter().map(|store| rehearsal(&project, store, self.export, global));
-        Ok(RehearseOptions { stores: stores.collect::<Result<_>>()?, project: self.stores.project })
+        let stores = stores.into_iter().map(|store| rehearsal(&project, store, &self, global));
+        let stores = stores.collect::<Result<_>>()?;
+        Ok(RehearseOptions { stores, project: self.stores.project })
     }
 }
 
@@ -57,12 +67,12 @@ const EXPORTED: &str = "production.ndjson.zst";
 fn rehearsal(
     project: &Project,
     store: &ProjectStore,
-    exports: bool,
+    asked: &RehearseArgs,
     global: &GlobalArgs,
 ) -> Result<Rehearsal> {
-    let run = store_run(project.path(), &store.rehearsal()?, global)?;
+    let run = asked.report.store_run(project.path(), &store.rehearsal()?, global)?;
     let mut export = store_run(project.path(), store, global)?.export;
-    if exports {
+    if asked.export {
         // Nothing depends on it but the rehearsal, and production may run meanwhile.
         export.out = Destination::File(run.folder.join(EXPORTED));
         export.no_snapshot = true;
@@ -84,5 +94,5 @@ fn rehearsal(
         findings: None,
         state_dir: Some(run.folder.clone()),
     };
-    Ok(Rehearsal { export: exports.then_some(export), seed, run })
+    Ok(Rehearsal { export: asked.export.then_some(export), seed, run })
 }

@@ -3,7 +3,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::import::check_outputs;
 use super::project::{self, Expanded};
+use super::report::ReportArgs;
 use super::verb::Command;
 use super::{GlobalArgs, help};
 use crate::error::{Error, Result};
@@ -29,7 +31,7 @@ const EXAMPLES: &str = "\
 Examples:
   rekey run
   rekey run --project shop/rekey.toml --store orders --store carts
-  rekey run --yes --parallel 4 --output json
+  rekey run --yes --parallel 4 --report run.html --report junit.xml
   rekey run --prune
 
 Exit codes: the worst of the stores: 0 every store is verified (or pruned), 1 a conflict or mismatch, 2 not confirmed, 3 streams were set aside or kept, 4 a store failed (run again to go on), 5 refused, 130 interrupted (run again to go on).
@@ -52,6 +54,9 @@ pub(super) struct RunArgs {
     /// Begin with a new export, whatever was done before
     #[arg(long)]
     anew: bool,
+
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 /// Which stores of which project.
@@ -79,10 +84,15 @@ pub(super) struct HowArgs {
 }
 
 impl RunArgs {
+    pub(super) fn reports(&self) -> &ReportArgs {
+        &self.report
+    }
+
     pub(super) fn into_options(self, global: &GlobalArgs) -> Result<RunOptions> {
         let project = self.stores.load()?;
         let stores = self.stores.chosen(&project)?;
-        let stores = stores.into_iter().map(|store| store_run(project.path(), store, global));
+        let stores = stores.into_iter().map(|store| self.report.store_run(project.path(), store, global));
+        self.report.check(global)?;
         Ok(RunOptions {
             stores: stores.collect::<Result<_>>()?,
             project: self.stores.project,
@@ -132,6 +142,25 @@ pub(super) fn store_run(project: &Path, store: &ProjectStore, global: &GlobalArg
     };
     let (name, folder) = (store.name().to_owned(), store.folder().to_owned());
     Ok(StoreRun { name, folder, export, rekey, import, verify, prune })
+}
+
+impl ReportArgs {
+    /// What each command is to do for a store, with the content that a report may show.
+    pub(super) fn store_run(
+        &self,
+        project: &Path,
+        store: &ProjectStore,
+        global: &GlobalArgs,
+    ) -> Result<StoreRun> {
+        let mut run = store_run(project, store, global)?;
+        run.verify.show_content = self.show_content();
+        Ok(run)
+    }
+
+    /// Checks that no report and no result is one file.
+    pub(super) fn check(&self, global: &GlobalArgs) -> Result<()> {
+        check_outputs(None, global, &self.paths().collect::<Vec<_>>(), &[])
+    }
 }
 
 /// Reads the command line that a project gives to a verb.

@@ -129,6 +129,10 @@ impl Verb {
     pub(super) fn reports(&self) -> Result<Vec<ReportTarget>> {
         match self {
             Self::Verify(args) => args.reports().targets(),
+            Self::Plan(args) => args.reports().targets(),
+            Self::Apply(args) => args.reports().targets(),
+            Self::Run(args) => args.reports().targets(),
+            Self::Rehearse(args) => args.reports().targets(),
             _ => Ok(Vec::new()),
         }
     }

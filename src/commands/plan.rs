@@ -4,6 +4,7 @@
 //! export into a folder of its own ─▶ rekey there ─▶ survey of lines and key map ─▶ import --dry-run ─▶ plan
 //! ```
 
+mod dossier;
 mod survey;
 
 use std::path::{Path, PathBuf};
@@ -36,7 +37,9 @@ pub async fn run(options: PlanOptions, ui: &Ui, stop: &StopSignal) -> Result<Out
     }
     let plan = Plan::new(options.basis, options.project, options.max_growth, stores)?;
     plan.write(&options.out)?;
-    Ok(Outcome::done(Report::Plan(PlanReport { plan, file: options.out })).and(exit))
+    let dossier = dossier::dossier(&plan);
+    let report = Report::Plan(PlanReport { plan, file: options.out });
+    Ok(Outcome::done(report).and(exit).with_dossier(dossier))
 }
 
 /// How a run of the plan would end, as a dry run says it.

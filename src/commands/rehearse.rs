@@ -38,6 +38,9 @@ pub async fn run(options: RehearseOptions, ui: &Ui, stop: &StopSignal) -> Result
         store.next = None;
     }
     let met = stores.iter().flat_map(Met::of).collect();
+    if let Some(dossier) = &mut outcome.dossier {
+        dossier.title = String::from("Rehearsal of a migration");
+    }
     outcome.report = Report::Rehearsal(RehearsalReport { stores, met });
     Ok(outcome)
 }

@@ -7,6 +7,7 @@
 
 mod bound;
 mod confirm;
+mod dossier;
 mod lock;
 mod result;
 mod source;
@@ -18,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::exit::ExitStatus;
 use crate::options::{RunOptions, StoreRun};
+use crate::report::dossier::Section;
 use crate::report::{Outcome, StoreReport};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
@@ -29,6 +31,9 @@ use result::outcome_of;
 use store::StoreMigration;
 pub(super) use store::kept;
 
+/// What the report of a run is called.
+const TITLE: &str = "Run of a migration";
+
 /// Moves the stores of a project.
 pub async fn run(options: RunOptions, ui: &Ui, stop: &StopSignal) -> Result<Outcome> {
     if let Some(refused) = refuse_unplanned(&options)? {
@@ -36,12 +41,14 @@ pub async fn run(options: RunOptions, ui: &Ui, stop: &StopSignal) -> Result<Outc
     }
     confirm::refuse_without_answers(&options, ui)?;
     let confirmation = Confirmation::new(options.yes);
-    let reports = if options.parallel.get() == 1 {
+    let moved = if options.parallel.get() == 1 {
         one_after_the_other(&options, &confirmation, ui, stop).await
     } else {
         tokio::task::block_in_place(|| side_by_side(&options, &confirmation, ui, stop))?
     };
-    Ok(outcome_of(reports))
+    let (reports, sections): (Vec<_>, Vec<_>) = moved.into_iter().unzip();
+    let dossier = dossier::dossier(TITLE, &reports, &options.stores, sections);
+    Ok(outcome_of(reports).with_dossier(dossier))
 }
 
 /// Refuses all of a run of which anything is not as it was planned.
@@ -53,17 +60,22 @@ fn refuse_unplanned(options: &RunOptions) -> Result<Option<Outcome>> {
             if differences.is_empty() { ExitStatus::Done } else { ExitStatus::Failed(ErrorKind::Refused) };
         reports.push(StoreReport { exit, differences, ..StoreReport::not_begun(&store.name) });
     }
-    let outcome = outcome_of(reports);
+    let sections = options.stores.iter().map(|store| Section::new(&store.name)).collect();
+    let dossier = dossier::dossier(TITLE, &reports, &options.stores, sections);
+    let outcome = outcome_of(reports).with_dossier(dossier);
     let total = usize::try_from(outcome.findings.total).unwrap_or(usize::MAX);
     Ok((total > 0).then(|| outcome.with_error(bound::refusal(total, "nothing was done"))))
 }
+
+/// What became of a store, and what a report says about it.
+type Moved = (StoreReport, Section);
 
 async fn one_after_the_other(
     options: &RunOptions,
     confirmation: &Confirmation,
     ui: &Ui,
     stop: &StopSignal,
-) -> Vec<StoreReport> {
+) -> Vec<Moved> {
     let mut reports = Vec::with_capacity(options.stores.len());
     for store in &options.stores {
         reports.push(moved(store, options, confirmation, ui, stop).await);
@@ -77,7 +89,7 @@ fn side_by_side(
     confirmation: &Confirmation,
     ui: &Ui,
     stop: &StopSignal,
-) -> Result<Vec<StoreReport>> {
+) -> Result<Vec<Moved>> {
     let runtime = tokio::runtime::Handle::current();
     let waiting: Mutex<VecDeque<_>> = Mutex::new(options.stores.iter().enumerate().collect());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -107,7 +119,7 @@ async fn moved(
     confirmation: &Confirmation,
     ui: &Ui,
     stop: &StopSignal,
-) -> StoreReport {
+) -> Moved {
     let part = ui.part(&store.name);
     let mut migration = StoreMigration::new(store, options, confirmation, &part, stop);
     let result = Box::pin(migration.run()).await;

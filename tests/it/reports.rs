@@ -186,3 +186,64 @@ fn a_report_is_no_other_file_of_the_run() {
         assert!(ran.stderr.contains(phrase), "{more:?}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn a_plan_and_a_run_of_several_stores_are_reported_with_a_section_for_each() {
+    let stores = [StoreKind::DynamoDb, StoreKind::MongoDb];
+    let (scene, documents) = crate::run::project_of(&stores, 10, "");
+    let asked = |verb: &[&'static str], name: &str| -> Vec<String> {
+        let reports = ["html", "md", "json", "xml"].map(|ending| format!("{name}.{ending}"));
+        let reports = reports.into_iter().flat_map(|file| ["--report".to_owned(), file]);
+        verb.iter().map(|word| (*word).to_owned()).chain(reports).collect()
+    };
+    let run = |arguments: &[String], code: i32| {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let _ = scene.result(&arguments).ended(code);
+    };
+    run(&asked(&["plan"], "plan-report"), 0);
+    let plan = scene.json("plan-report.json");
+    assert_eq!(plan["conclusion"]["word"], "ready");
+    assert_eq!(plan["sections"][0]["digests"][0]["sha256"], scene.json("plan.json")["digest"]);
+    assert_eq!(plan["sections"][1]["tenants"]["columns"][0], "documents");
+
+    // The second run keeps every state, and says the same of the tenants.
+    for _ in 0..2 {
+        run(&asked(&["run", "--yes"], "run"), 0);
+        let report = scene.json("run.json");
+        assert_eq!(
+            (&report["title"], &report["conclusion"]["word"]),
+            (&"Run of a migration".into(), &"verified".into())
+        );
+        for section in report["sections"].as_array().unwrap() {
+            let steps = section["steps"].as_array().unwrap();
+            let standing: Vec<_> = steps.iter().map(|step| step["standing"].as_str().unwrap()).collect();
+            assert_eq!(standing, ["passed", "passed", "passed", "passed", "skipped"]);
+            assert_eq!(steps[2]["documents"], documents);
+            let column = usize::try_from(section["tenants"]["documents"].as_u64().unwrap()).unwrap();
+            let rows = section["tenants"]["rows"].as_array().unwrap();
+            let sum: u64 = rows.iter().map(|row| row["cells"][column].as_u64().unwrap()).sum();
+            assert_eq!(sum, documents as u64, "{section}");
+            assert!(!section["digests"].as_array().unwrap().is_empty());
+        }
+        let cases = read_by_python(&scene, "run.xml");
+        for state in ["exported", "rekeyed", "imported", "verified"] {
+            let of_state = cases.iter().filter(|case| case.starts_with(&format!("{state}|"))).count();
+            assert_eq!(of_state, 2, "{cases:#?}");
+        }
+        assert!(cases.iter().all(|case| !case.ends_with("|failure")), "{cases:#?}");
+    }
+
+    scene.write("mongodb.csv", scene.text("mongodb.csv").replacen("initech", "globex", 1));
+    run(&asked(&["apply", "plan.json", "--yes"], "apply"), 5);
+    let report = scene.json("apply.json");
+    assert_eq!(report["conclusion"]["standing"], "failed");
+    assert_eq!(report["sections"][1]["findings"]["groups"][0]["code"], "plan-tenant-rule");
+    let cases = read_by_python(&scene, "apply.xml");
+    assert!(
+        cases.iter().any(|case| case.starts_with("as planned|") && case.ends_with("|failure")),
+        "{cases:#?}"
+    );
+    assert!(
+        scene.text("apply.html").contains("plan-tenant-rule") && scene.text("run.md").contains("on-mongodb")
+    );
+}

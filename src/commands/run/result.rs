@@ -5,22 +5,29 @@ use crate::exit::ExitStatus;
 use crate::migration::State;
 use crate::options::RunOptions;
 use crate::project::FILE_NAME;
-use crate::report::{FIRST_FINDINGS, FindingsAccount, Outcome, Report, RunReport, StateReport, StoreReport};
+use crate::report::{
+    FIRST_FINDINGS, Finding, FindingsAccount, Outcome, Report, RunReport, StateReport, StoreReport,
+};
 use crate::ui::format::{count, number};
 
 /// The result of a run: the worst of its stores.
 pub(in crate::commands) fn outcome_of(stores: Vec<StoreReport>) -> Outcome {
     let exit = stores.iter().fold(ExitStatus::Done, |exit, store| exit.worst(store.exit));
-    let differences = || stores.iter().flat_map(|store| &store.differences);
-    let mut findings = FindingsAccount {
-        total: differences().count() as u64,
-        first: differences().take(FIRST_FINDINGS).cloned().collect(),
-        ..FindingsAccount::default()
-    };
-    for finding in differences() {
-        *findings.by_code.entry(finding.code).or_default() += 1;
-    }
+    let findings = account_of(stores.iter().flat_map(|store| &store.differences));
     Outcome::done(Report::Run(RunReport { stores })).with_findings(findings).and(exit)
+}
+
+/// Differences from a plan, counted.
+pub(super) fn account_of<'a>(differences: impl Iterator<Item = &'a Finding>) -> FindingsAccount {
+    let mut account = FindingsAccount::default();
+    for finding in differences {
+        account.total += 1;
+        *account.by_code.entry(finding.code).or_default() += 1;
+        if account.first.len() < FIRST_FINDINGS {
+            account.first.push(finding.clone());
+        }
+    }
+    account
 }
 
 /// What is said when a command has led to a state, or has not.

@@ -6,6 +6,7 @@ use super::{bound, result, source, step};
 use crate::exit::ExitStatus;
 use crate::migration::{Archives, Evidence, State, Status, inputs_of};
 use crate::options::{RunOptions, StoreRun};
+use crate::report::dossier::{FindingList, Section, Throughput};
 use crate::report::{Envelope, Finding, NoticeCode, Outcome, StateReport, StoreReport, show};
 use crate::signal::StopSignal;
 use crate::ui::Ui;
@@ -24,6 +25,8 @@ pub(super) struct StoreMigration<'a> {
     stop: &'a StopSignal,
     states: Vec<StateReport>,
     differences: Vec<Finding>,
+    /// What a report says about the store, as far as its commands have said it.
+    section: Section,
     exit: ExitStatus,
 }
 
@@ -80,6 +83,7 @@ impl<'a> StoreMigration<'a> {
             stop,
             states: Vec::new(),
             differences: Vec::new(),
+            section: Section::new(&store.name),
             exit: ExitStatus::Done,
         }
     }
@@ -217,6 +221,7 @@ impl<'a> StoreMigration<'a> {
             result: evidence.result,
         };
         self.ui.status(&result::phrase(&report));
+        self.take_section(state, &mut outcome);
         self.exit = self.exit.worst(outcome.exit);
         self.states.push(report);
         if reached {
@@ -229,8 +234,23 @@ impl<'a> StoreMigration<'a> {
         }
     }
 
+    /// Notes what a report will say of a command.
+    fn take_section(&mut self, state: State, outcome: &mut Outcome) {
+        let throughput = self.ui.take_throughput().into_iter();
+        let named = |it: Throughput| Throughput { what: format!("{}: {}", state.verb(), it.what), ..it };
+        self.section.throughput.extend(throughput.map(named));
+        if let Some(verified) = outcome.dossier.take().and_then(|it| it.sections.into_iter().next()) {
+            let earlier = std::mem::take(&mut self.section.throughput);
+            self.section =
+                Section { throughput: [earlier, verified.throughput.clone()].concat(), ..verified };
+        }
+        if outcome.findings.total > 0 {
+            self.section.findings = FindingList::of(&outcome.findings);
+        }
+    }
+
     /// What became of the store.
-    pub fn conclude(self, ended: Result<()>) -> StoreReport {
+    pub fn conclude(self, ended: Result<()>) -> (StoreReport, Section) {
         let error = ended.err();
         // Stores that were not begun when the run was stopped have nothing to say.
         let is_left_out = self.stop.is_set() && self.states.is_empty();
@@ -238,9 +258,8 @@ impl<'a> StoreMigration<'a> {
             self.ui.error(error);
         }
         let exit = error.as_ref().map_or(self.exit, |error| self.exit.worst(ExitStatus::from(error)));
-        let reached = |it: &&StateReport| it.kept || is_good(it);
-        let state = self.states.iter().rev().find(reached).map(|it| it.state);
-        StoreReport {
+        let state = self.states.iter().rev().find(|it| it.is_reached()).map(|it| it.state);
+        let report = StoreReport {
             next: result::next_of(self.options, &self.store.name, state),
             store: self.store.name.clone(),
             state,
@@ -249,14 +268,9 @@ impl<'a> StoreMigration<'a> {
             notices: self.ui.notices(),
             differences: self.differences,
             states: self.states,
-        }
+        };
+        (report, self.section)
     }
-}
-
-/// Whether a state that was gone into was reached.
-fn is_good(report: &StateReport) -> bool {
-    report.exit_code == 0
-        || (report.exit_code == 3 && matches!(report.state, State::Rekeyed | State::Imported))
 }
 
 /// The JSON result of a command, as it would have printed it.

@@ -75,6 +75,12 @@ impl StoreReport {
 }
 
 impl StateReport {
+    /// Whether the state was reached, now or before. Streams that were set aside are no hindrance.
+    pub fn is_reached(&self) -> bool {
+        let sets_aside = matches!(self.state, State::Rekeyed | State::Imported);
+        self.kept || self.exit_code == 0 || (self.exit_code == 3 && sets_aside)
+    }
+
     /// A number in the result of the command.
     pub fn number(&self, member: &str) -> Option<u64> {
         self.result.as_ref()?.get(member)?.as_u64()

@@ -7,7 +7,9 @@ use sha2::{Digest, Sha256};
 use super::State;
 use crate::archive::{Companions, Manifest};
 use crate::layout::Layout;
-use crate::options::{Destination, RekeyOptions, StoreOptions, StoreRun, TenantRuleChoice};
+use crate::options::{
+    Destination, OnRefused, ProbeStreams, RekeyOptions, StoreOptions, StoreRun, TenantRuleChoice,
+};
 use crate::rewrite::RULES_VERSION;
 use crate::{Error, Result};
 
@@ -83,14 +85,14 @@ pub fn inputs_of(state: State, store: &StoreRun, archives: &Archives) -> Result<
             put("target", place(&store.import.to));
             put("in-place", store.import.in_place.to_string());
             put("move", store.import.moves.to_string());
-            put("on-refused", format!("{:?}", store.import.on_refused).to_lowercase());
+            put("on-refused", refused(store.import.on_refused));
         }
         State::Verified => {
             put("legacy", digest(&archives.legacy));
             put("rekeyed", digest(&archives.rekeyed));
             put("target", place(&store.verify.against));
             put("only-tenants", store.verify.only_tenants.join(","));
-            put("probe-streams", format!("{:?}", store.verify.probe_streams).to_lowercase());
+            put("probe-streams", probed(store.verify.probe_streams));
         }
         State::Pruned => {
             put("legacy", digest(&archives.legacy));
@@ -100,6 +102,20 @@ pub fn inputs_of(state: State, store: &StoreRun, archives: &Archives) -> Result<
         }
     }
     Ok(inputs)
+}
+
+fn probed(streams: ProbeStreams) -> String {
+    match streams {
+        ProbeStreams::All => "all".to_owned(),
+        ProbeStreams::UpTo(number) => number.to_string(),
+    }
+}
+
+fn refused(what: OnRefused) -> String {
+    match what {
+        OnRefused::Stop => "stop".to_owned(),
+        OnRefused::SetAside => "set-aside".to_owned(),
+    }
 }
 
 /// Everything that decides which key a document gets.
@@ -119,7 +135,7 @@ fn rule(options: &RekeyOptions) -> Result<Inputs> {
         ("allow-prefix-tenants", options.allow_prefix_tenants.to_string()),
         ("stored-owner", format!("{:?}", options.stored_owner).to_lowercase()),
         ("already-rekeyed", format!("{:?}", options.already_rekeyed).to_lowercase()),
-        ("on-refused", format!("{:?}", options.on_refused).to_lowercase()),
+        ("on-refused", refused(options.on_refused)),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into();

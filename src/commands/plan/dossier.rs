@@ -56,9 +56,7 @@ fn section(plan: &Plan, store: &StorePlan) -> Section {
             Basis::Stores => format!("stores: the documents may grow by {} %", plan.max_growth),
         },
     );
-    for (name, value) in &store.settings {
-        section.fact(name, value.as_str());
-    }
+    add_settings(&mut section, store);
     let limit =
         store.key_limit.map_or_else(|| "no limit".to_owned(), |limit| format!("limit {}", number(limit)));
     section.fact("longest key", format!("{} bytes, {limit}", number(store.longest_key)));
@@ -80,6 +78,22 @@ fn section(plan: &Plan, store: &StorePlan) -> Section {
     let digest = |(name, sha256): (&String, &String)| Digest { of: name.clone(), sha256: sha256.clone() };
     section.digests = store.archives.iter().map(digest).collect();
     section
+}
+
+/// What the run rests on: first what every reader asks for, then what is not as it is unless somebody says so.
+fn add_settings(section: &mut Section, store: &StorePlan) {
+    const FIRST: [&str; 5] = ["source", "target", "layout", "tenant-rule", "escaping"];
+    const USUAL: [&str; 7] = ["", "false", "none", "stop", "refuse", "1000", "not stated"];
+    for name in FIRST {
+        if let Some(value) = store.settings.get(name) {
+            section.fact(name, value.as_str());
+        }
+    }
+    let others = store
+        .settings
+        .iter()
+        .filter(|(name, value)| !FIRST.contains(&name.as_str()) && !USUAL.contains(&value.as_str()));
+    others.for_each(|(name, value)| section.fact(name, value.as_str()));
 }
 
 fn tenants(store: &StorePlan) -> TenantTable {

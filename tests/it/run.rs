@@ -1,9 +1,10 @@
 //! `run` and `status --project`: every store through all states, stopped anywhere and gone on with.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::PathBuf;
-use std::process::Stdio;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rekey::document::StoreKind;
 use serde_json::{Value, json};
@@ -288,6 +289,37 @@ fn in_a_pipe_there_are_whole_lines_and_no_escape_codes() {
     assert_eq!(rows.len(), 4, "{out}");
     assert!(rows.iter().all(|row| row.contains("verified")), "{out}");
     assert!(out.contains("  rekey run --store on-mongodb --prune"), "{out}");
+}
+
+#[test]
+fn a_run_at_work_is_seen_alone_in_its_folder_and_goes_on_after_an_interrupt() {
+    let (scene, documents) =
+        project_of(&[StoreKind::DynamoDb], 20, "max-writes-per-second = 40\nconcurrency = 1\n");
+    let mut child = scene.command(&RUN).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let status = || scene.done(&["status", "--project", "rekey.toml"])["stores"]["on-dynamodb"].clone();
+    while !scene.path("on-dynamodb/imported.json").exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be looked at");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let told = status();
+    assert_eq!((&told["state"], &told["stopped_before"]), (&json!("rekeyed"), &json!("imported")));
+    assert!(told["problem"].as_str().unwrap().starts_with("a run works on it now"), "{told}");
+    let second = scene.run(&RUN);
+    assert_eq!(second.code, Some(2), "{}", second.stderr);
+    assert!(second.stderr.contains("Another run works in"), "{}", second.stderr);
+
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let mut said = String::new();
+    let _ = child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    let told = status();
+    assert_eq!((&told["state"], &told["next"]), (&json!("rekeyed"), &json!("rekey run --store on-dynamodb")));
+    let project = scene.text("rekey.toml").replace("max-writes-per-second = 40\n", "");
+    scene.write("rekey.toml", project);
+    let result = scene.done(&RUN);
+    assert_eq!(kept(&result, StoreKind::DynamoDb), [true, true, false, false]);
+    assert_eq!(result["stores"]["on-dynamodb"]["states"]["imported"]["result"]["written"], documents);
 }
 
 /// What a run to the end leaves in the stores of a scene.

@@ -5,6 +5,7 @@
 
 mod archives;
 mod cli;
+mod codes;
 mod collision;
 mod conformance;
 #[cfg(feature = "faults")]
@@ -57,6 +58,7 @@ mod schema;
 mod secrets;
 mod signals;
 mod status;
+mod terminal;
 
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod tls;

@@ -106,6 +106,15 @@ pub(super) const VERBS: &[Takes] = &[
         ],
     },
     Takes {
+        verb: "doctor",
+        parts: &[
+            ("from", Part::Source),
+            ("collection", Part::SourceCollection),
+            ("to", Part::Target),
+            ("collection", Part::TargetCollection),
+        ],
+    },
+    Takes {
         verb: "sagas",
         parts: &[
             ("from", Part::Source),

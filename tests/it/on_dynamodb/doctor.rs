@@ -39,6 +39,31 @@ fn every_right_that_can_be_tried_is_and_no_item_is_touched() {
 }
 
 #[test]
+fn clocks_that_differ_are_a_notice_and_far_apart_a_finding() {
+    let mut scene = scene_at(&Server::Dynoxide.endpoint());
+    scene.seed(&Generated::events(StoreKind::DynamoDb, 4), "shop.db", "shop");
+    for (ahead, code) in [(20, 0), (900, 1)] {
+        let proxy = Proxy::start(&Server::Dynoxide.endpoint(), Plan { ahead, ..Plan::default() });
+        scene.lead_to(super::server::address(proxy.endpoint()));
+        let result = of_server(&scene, &[], code);
+        let list = codes(&result, if code == 0 { "notices" } else { "findings" });
+        assert!(list.contains(&"clock-skew".to_owned()), "{result}");
+        let off = result["stores"][0]["clock_ahead_ms"].as_i64().unwrap() - ahead * 1_000;
+        assert!(off.abs() < 2_000, "{off}");
+    }
+}
+
+#[test]
+fn whether_a_table_may_be_made_cannot_be_found_out() {
+    let scene = scene_at(&Server::Dynoxide.endpoint());
+    let result = scene.done(&["doctor", "--to", &scene.address("x"), "--table", "no-such-table"]);
+    let notices = codes(&result, "notices");
+    for code in ["target-missing", "permission-unknown"] {
+        assert!(notices.contains(&code.to_owned()), "{result}");
+    }
+}
+
+#[test]
 fn a_wrong_region_is_named_whether_or_not_anything_answers_there() {
     let scene = scene_at(&Server::Dynoxide.endpoint());
     scene.seed(&Generated::events(StoreKind::DynamoDb, 4), "shop.db", "shop");

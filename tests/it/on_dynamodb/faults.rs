@@ -13,7 +13,7 @@ use crate::scene::{Scene, size, sums_up};
 
 /// What the service may do at its worst.
 const WORST: Plan =
-    Plan { throttle_every: 5, lose_every: 20, fail_every: 33, halve_batches: true, denies: None };
+    Plan { throttle_every: 5, lose_every: 20, fail_every: 33, halve_batches: true, ahead: 0, denies: None };
 
 fn events(streams: usize) -> Generated {
     Generated::events(StoreKind::DynamoDb, streams)

@@ -21,6 +21,8 @@ pub struct Plan {
     pub fail_every: usize,
     /// Whether half of each batch is left for later.
     pub halve_batches: bool,
+    /// By how many seconds the service's clock is ahead.
+    pub ahead: i64,
     /// The operation that the credentials do not suffice for.
     pub denies: Option<&'static str>,
 }
@@ -159,6 +161,9 @@ impl Shared {
                 refusal(500, "InternalServerError").write(client)?;
                 continue;
             }
+            if self.plan.ahead != 0 {
+                answer.set_clock(self.plan.ahead);
+            }
             answer.write(client)?;
         }
     }
@@ -248,6 +253,14 @@ impl Message {
         }
         self.body = body.to_string().into_bytes();
         Some((name, left))
+    }
+
+    /// Lets the answer say that it is so many seconds later.
+    fn set_clock(&mut self, seconds: i64) {
+        let time = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
+        let printer = jiff::fmt::rfc2822::DateTimePrinter::new();
+        self.head.retain(|line| field(line, "date").is_none());
+        self.head.push(format!("date: {}", printer.timestamp_to_rfc9110_string(&time).unwrap()));
     }
 
     fn add(&mut self, (name, left): (&str, Value)) {

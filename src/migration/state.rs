@@ -42,6 +42,18 @@ impl State {
         }
     }
 
+    /// Whether a command that ended with this exit code has led to it: its stop condition does not hold.
+    ///
+    /// Streams that were set aside stop nothing, since the project asked for that; a conflict, a mismatch and a stream
+    /// that prune kept do.
+    pub fn is_reached_with(self, exit_code: u8) -> bool {
+        match exit_code {
+            0 => true,
+            3 => matches!(self, Self::Rekeyed | Self::Imported),
+            _ => false,
+        }
+    }
+
     /// Whether it changes a store, and so is confirmed before.
     pub fn changes_a_store(self) -> bool {
         matches!(self, Self::Imported | Self::Pruned)
@@ -51,6 +63,16 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_the_project_asked_for_is_no_hindrance() {
+        for state in State::ALL {
+            assert!(state.is_reached_with(0));
+            assert!([1, 2, 4, 5, 70, 74, 130].iter().all(|code| !state.is_reached_with(*code)));
+        }
+        let set_aside = State::ALL.into_iter().filter(|state| state.is_reached_with(3));
+        assert_eq!(set_aside.collect::<Vec<_>>(), [State::Rekeyed, State::Imported]);
+    }
 
     #[test]
     fn states_stand_in_order_and_have_their_json_names() {

@@ -243,7 +243,9 @@ fn a_store_that_cannot_be_reached_leaves_the_result_of_the_others() {
     let (scene, _) = project_of(&[StoreKind::CosmosDb, StoreKind::Firestore], 2, "");
     std::fs::remove_file(scene.path("cosmosdb.db")).unwrap();
     let result = scene.result(&RUN).ended(2);
-    assert_eq!(result["stores"]["on-cosmosdb"]["state"], Value::Null);
+    let missing = &result["stores"]["on-cosmosdb"];
+    assert_eq!((&missing["state"], &missing["states"]["exported"]["exit_code"]), (&Value::Null, &2.into()));
+    assert_eq!(scene.json("on-cosmosdb/exported.json")["status"], "stopped");
     assert_eq!(state_of(&result, StoreKind::Firestore), "verified");
 }
 

@@ -1,6 +1,5 @@
 use crate::Result;
 use crate::commands::{export, import, prune, rekey, verify};
-use crate::exit::ExitStatus;
 use crate::migration::State;
 use crate::options::StoreRun;
 use crate::report::Outcome;
@@ -17,17 +16,4 @@ pub(super) async fn take(state: State, store: &StoreRun, ui: &Ui, stop: &StopSig
         State::Pruned => Box::pin(prune::run(store.prune.clone(), ui, stop)).await,
     };
     stop.explain(result, "Interrupted. Run the same command again to go on.")
-}
-
-/// Whether the state is reached: its stop condition does not hold.
-///
-/// Set-aside streams stop nothing, since the project asked for them; a conflict, a mismatch and a stream that prune kept
-/// do.
-pub(super) fn is_reached(state: State, outcome: &Outcome) -> bool {
-    let sets_aside = matches!(state, State::Rekeyed | State::Imported);
-    match outcome.exit {
-        ExitStatus::Done => true,
-        ExitStatus::Partial => sets_aside,
-        _ => false,
-    }
 }

@@ -62,6 +62,7 @@ pub(in crate::commands) fn kept(
     let is_there = outputs.iter().all(|(name, digest)| evidence.outputs.get(name) == Some(digest));
     let writes_archive = matches!(state, State::Exported | State::Rekeyed);
     let holds = is_there && (!writes_archive || !outputs.is_empty());
+    // Inputs that cannot be told now are not the same; going into the state says what is wrong with them.
     Ok(Some(evidence)
         .filter(|_| holds)
         .filter(|it| inputs_of(state, store, archives).is_ok_and(|now| it.holds(&now))))
@@ -134,14 +135,7 @@ impl<'a> StoreMigration<'a> {
         }
         let ended = evidence.ended.clone().unwrap_or_default();
         self.ui.status(&format!("{} already, {ended}", state.name()));
-        self.states.push(StateReport {
-            state,
-            kept: true,
-            exit_code: evidence.exit_code.unwrap_or_default(),
-            started: evidence.started,
-            ended: evidence.ended,
-            result: evidence.result,
-        });
+        self.states.push(StateReport::of(evidence, true));
         Ok(true)
     }
 
@@ -178,60 +172,56 @@ impl<'a> StoreMigration<'a> {
     async fn go_into(&mut self, state: State, archives: &Archives) -> Result<bool> {
         let documents = self.states.iter().rev().find_map(|it| it.number("documents"));
         self.confirmation.ask(state, self.store, documents, self.ui, self.stop).await?;
-        let inputs = inputs_of(state, self.store, archives)?;
-        let mut evidence = Evidence::begin(&self.store.name, state, inputs);
+        let mut evidence = Evidence::begin(&self.store.name, state, inputs_of(state, self.store, archives)?);
         evidence.write(&self.store.folder)?;
         self.ui.status(&format!("{} …", state.verb()));
+        if state == State::Exported {
+            // Before the documents are read. A source that cannot be looked at, the export itself complains of.
+            evidence.outputs = source::marks(self.store, self.stop).await.unwrap_or_default();
+        }
         // The notices of a command are its own: the manifests count them.
         let part = self.ui.with_own_notices();
-        let marks = match state {
-            State::Exported => source::marks(self.store, self.stop).await?,
-            _ => crate::migration::Inputs::new(),
-        };
-        let outcome = match step::take(state, self.store, &part, self.stop).await {
-            Ok(outcome) => outcome,
+        match step::take(state, self.store, &part, self.stop).await {
+            Ok(outcome) => {
+                self.note(&mut evidence, &outcome, &part)?;
+                self.tell(evidence, outcome)
+            }
             Err(error) => {
                 evidence.error = Some(error.messages().join(": "));
                 evidence.end(Status::Stopped, error.kind().exit_code());
                 evidence.write(&self.store.folder)?;
-                return Err(error);
+                self.states.push(StateReport::of(evidence, false));
+                Err(error)
             }
-        };
-        let reached = step::is_reached(state, &outcome);
-        evidence.result = Some(json(state, &outcome, &part)?);
-        evidence.error = outcome.error.as_ref().map(|error| error.messages().join(": "));
-        evidence.outputs = Archives::of(self.store)?.outputs(state);
-        evidence.outputs.extend(marks);
-        let plan = self.options.plan.as_ref().map(|(_, plan)| ("plan".to_owned(), plan.digest.clone()));
-        evidence.outputs.extend(plan);
-        evidence.end(if reached { Status::Done } else { Status::Stopped }, outcome.exit.code());
-        evidence.write(&self.store.folder)?;
-        self.tell(state, evidence, outcome, reached)?;
-        Ok(reached)
+        }
     }
 
-    /// Notes what a command came to, and shows all of it where that stops the store.
-    fn tell(&mut self, state: State, evidence: Evidence, mut outcome: Outcome, reached: bool) -> Result<()> {
-        let report = StateReport {
-            state,
-            kept: false,
-            exit_code: outcome.exit.code(),
-            started: evidence.started,
-            ended: evidence.ended,
-            result: evidence.result,
-        };
+    /// Notes as evidence what a command came to.
+    fn note(&self, evidence: &mut Evidence, outcome: &Outcome, ui: &Ui) -> Result<()> {
+        let state = evidence.state;
+        evidence.result = Some(json(state, outcome, ui)?);
+        evidence.error = outcome.error.as_ref().map(|error| error.messages().join(": "));
+        evidence.outputs.extend(Archives::of(self.store)?.outputs(state));
+        let plan = self.options.plan.as_ref().map(|(_, plan)| ("plan".to_owned(), plan.digest.clone()));
+        evidence.outputs.extend(plan);
+        let reached = state.is_reached_with(outcome.exit.code());
+        evidence.end(if reached { Status::Done } else { Status::Stopped }, outcome.exit.code());
+        evidence.write(&self.store.folder)
+    }
+
+    /// Tells what a command came to, all of it where that stops the store; tells whether the state was reached.
+    fn tell(&mut self, evidence: Evidence, mut outcome: Outcome) -> Result<bool> {
+        let report = StateReport::of(evidence, false);
+        let reached = report.is_reached();
         self.ui.status(&result::phrase(&report));
-        self.take_section(state, &mut outcome);
+        self.take_section(report.state, &mut outcome);
         self.exit = self.exit.worst(outcome.exit);
         self.states.push(report);
         if reached {
-            return Ok(());
+            return Ok(true);
         }
         show(&outcome, self.ui)?;
-        match outcome.error.take() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        outcome.error.take().map_or(Ok(false), Err)
     }
 
     /// Notes what a report will say of a command.

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::exit::ExitStatus;
-use crate::migration::State;
+use crate::migration::{Evidence, State};
 use crate::report::{Finding, Notice};
 
 /// The result of `run` and of `apply`: what became of each store.
@@ -75,10 +75,21 @@ impl StoreReport {
 }
 
 impl StateReport {
-    /// Whether the state was reached, now or before. Streams that were set aside are no hindrance.
+    /// What the evidence of a state says.
+    pub fn of(evidence: Evidence, kept: bool) -> Self {
+        Self {
+            state: evidence.state,
+            kept,
+            exit_code: evidence.exit_code.unwrap_or_default(),
+            started: evidence.started,
+            ended: evidence.ended,
+            result: evidence.result,
+        }
+    }
+
+    /// Whether the state was reached, now or before.
     pub fn is_reached(&self) -> bool {
-        let sets_aside = matches!(self.state, State::Rekeyed | State::Imported);
-        self.kept || self.exit_code == 0 || (self.exit_code == 3 && sets_aside)
+        self.kept || self.state.is_reached_with(self.exit_code)
     }
 
     /// A number in the result of the command.

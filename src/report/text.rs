@@ -67,14 +67,19 @@ fn findings(account: &FindingsAccount, ui: &Ui) -> Result<()> {
     }
     ui.line("")?;
     ui.heading(&count(account.total, "finding"))?;
+    // About a store or a machine there is no document to name.
+    let named = account.first.iter().any(|finding| !document(finding).is_empty());
     let columns = [("finding", Align::Left), ("document", Align::Left), ("what", Align::Left)];
-    let mut table = Table::new(columns);
+    let mut table = Table::new(columns.into_iter().filter(|(name, _)| named || *name != "document"));
     let followers: u64 =
         account.by_code.iter().filter(|(code, _)| code.follows()).map(|(_, count)| count).sum();
     // Where the causes are known, what follows from them is counted alone.
     let shown = account.first.iter().filter(|it| !it.code.follows() || followers == account.total);
     for finding in shown.take(SHOWN_FINDINGS) {
-        table.row([finding.code.code(), &shortened(&document(finding), SHOWN_KEY), &finding.message]);
+        let name = document(finding);
+        let name = named.then(|| shortened(&name, SHOWN_KEY));
+        let cells = [Some(finding.code.code()), name.as_deref(), Some(&finding.message)];
+        table.row(cells.into_iter().flatten());
     }
     ui.table(&table)?;
     let shown = u64::try_from(table.len()).unwrap_or(u64::MAX);

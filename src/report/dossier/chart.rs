@@ -1,10 +1,12 @@
 use std::fmt::Write as _;
 
 use super::{TenantTable, Throughput};
-use crate::ui::format::{count, duration, number};
+use crate::ui::format::{count, duration, number, shortened};
 
 /// How many tenants have a bar of their own.
 const BARS: usize = 20;
+/// The most characters of a tenant: on a narrow page its figure stands beside it. The table has all of them.
+const LABEL: usize = 28;
 /// How many intervals a curve has at most.
 const INTERVALS: usize = 120;
 
@@ -39,7 +41,7 @@ pub(super) fn bars(table: &TenantTable) -> Option<Bars> {
     }
     let shown = all.len().min(BARS);
     let bar = |(row, (tenant, documents)): (usize, &(&str, u64))| Bar {
-        label: (*tenant).to_owned(),
+        label: shortened(tenant, LABEL).into_owned(),
         value: number(*documents),
         width: permille(*documents, most),
         text_at: row * ROW + 14,

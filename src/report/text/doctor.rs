@@ -1,7 +1,7 @@
 use crate::error::Result;
 use crate::report::{DoctorReport, MachineHealth, StoreHealth};
 use crate::ui::Ui;
-use crate::ui::format::{bytes, count, number};
+use crate::ui::format::{bytes, number};
 
 /// Shows what was seen; what stands in the way follows as the findings.
 pub(super) fn doctor(report: &DoctorReport, ui: &Ui) -> Result<()> {
@@ -46,7 +46,7 @@ fn machine_facts(machine: &MachineHealth) -> Vec<(&'static str, String)> {
         .needed_bytes
         .map_or_else(|| "not known: no source says its size".to_owned(), |it| format!("about {}", bytes(it)));
     facts.push(("needed", needed));
-    facts.extend(machine.open_files.map(|it| ("open files", format!("{} at most", count(it, "file")))));
+    facts.extend(machine.open_files.map(|it| ("open files", format!("{} at most", number(it)))));
     if !machine.variables.is_empty() {
         facts.push(("leads elsewhere", machine.variables.join(", ")));
     }

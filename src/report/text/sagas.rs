@@ -1,4 +1,3 @@
-use super::parts;
 use crate::error::Result;
 use crate::report::{SagaGroup, SagasReport};
 use crate::ui::format::{number, part, subject};
@@ -19,7 +18,9 @@ pub(super) fn sagas(report: &SagasReport, ui: &Ui) -> Result<()> {
             "{}.",
             part(report.running, report.sagas, "saga", ["is running", "are running"])
         ))?;
-        ui.line(&format!("{}.", parts(&report.ages.parts())))?;
+        let ages = report.ages.parts().into_iter().filter(|(sagas, _)| *sagas > 0);
+        let ages: Vec<_> = ages.map(|(sagas, age)| format!("{age}: {}", number(sagas))).collect();
+        ui.line(&format!("Their age is {}.", ages.join("; ")))?;
     }
     if let (Some(oldest), Some(last)) = (&report.oldest_running, &report.last_change) {
         ui.line(&format!("The oldest was created {oldest}; one was changed last {last}."))?;
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(
             screen.text(),
             "1,200 of 1,203 sagas are running.\n\
-             1,200 under a day.\n\
+             Their age is under a day: 1,200.\n\
              The oldest was created 2026-01-02T03:04:05Z; one was changed last 2026-01-03T00:00:00Z.\n\
              Not read as sagas, and perhaps running: 2 key-mismatch.\n\
              \n\

@@ -106,12 +106,12 @@ impl SagaAges {
     #[must_use]
     pub fn parts(self) -> [(u64, &'static str); 6] {
         [
-            (self.under_1_hour, "under an hour old"),
+            (self.under_1_hour, "under an hour"),
             (self.under_1_day, "under a day"),
             (self.under_7_days, "under 7 days"),
             (self.under_30_days, "under 30 days"),
-            (self.older, "older"),
-            (self.unknown, "of unknown age"),
+            (self.older, "30 days or more"),
+            (self.unknown, "not known"),
         ]
     }
 }

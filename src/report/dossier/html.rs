@@ -46,6 +46,8 @@ struct Page<'a> {
 
 struct SectionView<'a> {
     title: &'a str,
+    /// Of the headings of its parts: below its own heading, if it has one.
+    level: u8,
     standing: &'static str,
     word: &'a str,
     sentence: &'a str,
@@ -125,6 +127,7 @@ impl<'a> SectionView<'a> {
         };
         Self {
             title: if several { &section.title } else { "" },
+            level: if several { 3 } else { 2 },
             standing: conclusion.map_or(Standing::Skipped, |it| it.standing).word(),
             word: conclusion.map_or("", |it| &it.word),
             sentence: conclusion.map_or("", |it| &it.sentence),

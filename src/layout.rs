@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use crate::document::{DOCUMENT_ID, StoreKind};
 pub use field_path::FieldPath;
 pub use identity::{Identity, KeyState, StoredOwner};
-pub use inspector::Inspector;
+pub use inspector::{Addressed, Inspector};
 pub use parameters::Parameter;
 pub use rules::*;
 

@@ -67,7 +67,7 @@ pub(super) fn id_of_name(quoted: &[u8]) -> Cow<'_, str> {
 }
 
 fn last_segment(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
+    memchr::memrchr(b'/', name.as_bytes()).and_then(|slash| name.get(slash + 1..)).unwrap_or(name)
 }
 
 /// Finds a field by its name; on Cosmos DB a path (`address/city`) leads into objects.

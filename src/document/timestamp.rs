@@ -35,15 +35,19 @@ pub fn parse(text: &str) -> Option<(i64, i32)> {
 pub fn append(seconds: i64, nanos: i32, out: &mut Vec<u8>) -> Option<()> {
     let nanos = u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
     append_seconds(seconds, out)?;
-    let (fraction, digits) = match nanos {
-        0 => (0, 0),
-        _ if nanos.is_multiple_of(1_000_000) => (nanos / 1_000_000, 3),
-        _ if nanos.is_multiple_of(1_000) => (nanos / 1_000, 6),
-        _ => (nanos, 9),
+    let digits = match nanos {
+        0 => 0,
+        _ if nanos.is_multiple_of(1_000_000) => 3,
+        _ if nanos.is_multiple_of(1_000) => 6,
+        _ => 9,
     };
     if digits > 0 {
+        let (high, low) = (nanos / 1_000_000, nanos % 1_000_000);
+        let fraction =
+            [high / 10, high % 10 * 10 + low / 100_000, low / 1_000 % 100, low / 10 % 100, low % 10 * 10];
         out.push(b'.');
-        append_number(i64::from(fraction), digits, out);
+        let fraction = fraction.map(|pair| two_digits(i64::from(pair)));
+        out.extend_from_slice(fraction.as_flattened().get(..digits).unwrap_or_default());
     }
     out.push(b'Z');
     Some(())
@@ -68,21 +72,18 @@ fn append_seconds(seconds: i64, out: &mut Vec<u8>) -> Option<()> {
         return None;
     }
     let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
-    let parts = [(b'-', year), (b'-', month), (b'T', day), (b':', hour), (b':', minute)];
-    for ((behind, number), digits) in parts.into_iter().zip([4, 2, 2, 2, 2]) {
-        append_number(number, digits, out);
-        out.push(behind);
-    }
-    append_number(second, 2, out);
+    let ([y1, y2], [y3, y4]) = (two_digits(year / 100), two_digits(year % 100));
+    let ([m1, m2], [d1, d2]) = (two_digits(month), two_digits(day));
+    let ([h1, h2], [n1, n2], [s1, s2]) = (two_digits(hour), two_digits(minute), two_digits(second));
+    out.extend_from_slice(&[
+        y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2,
+    ]);
     Some(())
 }
 
-/// Appends the last so many digits of a number, with zeros in front.
-fn append_number(number: i64, digits: u32, out: &mut Vec<u8>) {
-    for place in (0..digits).rev() {
-        let digit = number / 10_i64.pow(place) % 10;
-        out.push(b'0' + u8::try_from(digit).unwrap_or_default());
-    }
+/// The digits of a number below 100.
+fn two_digits(number: i64) -> [u8; 2] {
+    [number / 10, number % 10].map(|digit| b'0' + u8::try_from(digit).unwrap_or_default())
 }
 
 /// Splits what follows the seconds into the digits kept of the fraction, and the zone.

@@ -1,5 +1,6 @@
 //! A layout at work on documents: what one is, and the same one rekeyed.
 
+mod addressed;
 mod escaped;
 mod found;
 mod inspect;
@@ -22,6 +23,8 @@ use found::Found;
 use plan::Plan;
 use sort_key::Values;
 use splice::Edit;
+
+pub use addressed::Addressed;
 
 /// A layout made ready for many documents, one at a time, with buffers that are used again and again.
 ///
@@ -114,19 +117,21 @@ impl Inspector {
 
     /// The id that an event keeps whatever its key is, where the layout names one.
     pub fn event_id<'a>(&self, tape: &Tape, line: &'a [u8]) -> Option<Cow<'a, str>> {
+        let slot = self.plan.event_id?;
         if let Some(outline) = self.outline(tape, line).ok()? {
             let id = self.event_id(&outline.tape, &outline.line)?;
             return Some(Cow::Owned(id.into_owned()));
         }
-        self.plan.find(tape, line).ok()?.text(self.plan.event_id?)
+        self.plan.find(tape, line).ok()?.text(slot)
     }
 
     /// The time, in seconds since 1970, at which the document expires, where it says so.
     pub fn expires_at(&self, tape: &Tape, line: &[u8]) -> Option<i64> {
+        let slot = self.plan.expires?;
         if let Some(outline) = self.outline(tape, line).ok()? {
             return self.expires_at(&outline.tape, &outline.line);
         }
-        self.plan.find(tape, line).ok()?.integer(self.plan.expires?)
+        self.plan.find(tape, line).ok()?.integer(slot)
     }
 
     /// The number of the global sequence that the document holds, where the layout counts one.

@@ -150,7 +150,13 @@ pub(super) fn write_created(key: &StoreKey, digest: &[u8; 32], out: &mut Vec<u8>
     out.extend_from_slice(b"{\"key\":");
     out.extend_from_slice(key.0.as_bytes());
     out.extend_from_slice(b",\"digest\":\"");
-    out.extend_from_slice(hex::encode(digest).as_bytes());
+    let at = out.len();
+    out.resize(at + 2 * digest.len(), b'0');
+    if let Some(digits) = out.get_mut(at..) {
+        // It can only fail for a buffer of another length.
+        let written = hex::encode_to_slice(digest, digits);
+        debug_assert!(written.is_ok(), "{written:?}");
+    }
     out.extend_from_slice(b"\"}\n");
 }
 

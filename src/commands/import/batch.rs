@@ -7,6 +7,7 @@ use crate::commands::batches::{Batch, Batches};
 use crate::document::canonical::{Scratch, digest};
 use crate::document::{Lines, StoreKey};
 use crate::journal::Ranges;
+use crate::layout::Addressed;
 use crate::stores::relocate::Origin;
 use crate::stores::{BatchLimits, CollectionReader, Expiry, GuardedUpdate, store_key_fields};
 use crate::{Error, Result};
@@ -133,15 +134,15 @@ impl<'a> WriteReader<'a> {
             batch.set_aside += 1;
             return Ok(());
         }
-        let Examined { tape, inspector, identity, .. } = &mut self.document;
+        let Examined { tape, inspector, .. } = &mut self.document;
         tape.read(line.bytes)
             .map_err(|error| Error::file(format!("Line {} is damaged: {error}", line.number)))?;
-        if inspector.expires_at(tape, line.bytes).is_some_and(|time| self.expiry.has_passed(time)) {
+        let Addressed { store_key, shown, version, expires_at } = inspector.addressed(tape, line.bytes);
+        if expires_at.is_some_and(|time| self.expiry.has_passed(time)) {
             batch.expired += 1;
             return Ok(());
         }
-        let refused = |refusal: crate::check::Refusal| Error::bug(format!("Line {}: {refusal}", line.number));
-        let key = match inspector.store_key(tape, line.bytes) {
+        let key = match store_key {
             // It goes back whatever its other fields are; only the store's own key must be one.
             Err(_) if self.plan.what == What::Legacy => {
                 let (store, spec) = (self.plan.layout.store, self.plan.layout.collection_spec());
@@ -149,13 +150,7 @@ impl<'a> WriteReader<'a> {
             }
             key => key,
         };
-        let key = key.map_err(refused)?;
-        // Legacy documents may be of a form that says nothing of a version.
-        let version = match inspector.inspect(tape, line.bytes, identity) {
-            Ok(()) => identity.version,
-            Err(_) => None,
-        };
-        let shown = inspector.display_key(tape, line.bytes).into_owned();
+        let key = key.map_err(|refusal| Error::bug(format!("Line {}: {refusal}", line.number)))?;
         if self.plan.what.creates_rekeyed() {
             let store = self.plan.layout.store;
             batch.digests.push(digest(store, tape, line.bytes, &[], &mut self.scratch).0);

@@ -141,14 +141,15 @@ impl<'a> Examined<'a> {
             let reason = if error.duplicate { Reason::DuplicateName } else { Reason::Malformed };
             Refusal::new(reason, error.to_string())
         })?;
-        let order = self.inspector.order_key(&self.tape, line, &mut self.key);
         if self.what == What::Legacy {
             // Whatever was exported goes back, also what has no key of its layout or what a rewrite would refuse.
+            let order = self.inspector.order_key(&self.tape, line, &mut self.key);
             self.stream_len = order.unwrap_or_default();
             return Ok(());
         }
-        self.stream_len = order?;
-        match self.inspector.inspect(&self.tape, line, &mut self.identity) {
+        let reading = self.inspector.read(&self.tape, line, &mut self.identity, &mut self.key);
+        self.stream_len = reading.stream_len?;
+        match reading.inspected {
             // Whose a key is matters to whoever makes it; here it must agree with its fields, and it does so twice.
             Err(refusal) if refusal.reason == Reason::EscapingNeeded => {
                 self.escaped.inspect(&self.tape, line, &mut self.identity)?;

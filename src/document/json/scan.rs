@@ -71,6 +71,12 @@ fn transposed(mut matrix: u64) -> u64 {
 #[inline]
 pub(in crate::document) fn ordinary_run(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
+    // Most runs are long: whether 32 bytes hold any is asked of all of them in one step.
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>())
+        && !holds_special(chunk)
+    {
+        at += chunk.len();
+    }
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let stops = stops(u64::from_le_bytes(*chunk));
         if stops != 0 {
@@ -94,8 +100,16 @@ fn stops(word: u64) -> u64 {
     (zero(quote) | zero(backslash) | control) & HIGHS
 }
 
+/// Whether a chunk holds a quote, backslash or control character.
+#[inline]
+fn holds_special(chunk: &[u8; 32]) -> bool {
+    chunk.iter().fold(false, |found, byte| found | is_special(*byte))
+}
+
+#[allow(clippy::needless_bitwise_bool, reason = "a branch would keep it from comparing many at a time")]
+#[inline]
 fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 #[cfg(test)]

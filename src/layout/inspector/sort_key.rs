@@ -120,9 +120,12 @@ impl Inspector {
         if let Some(outline) = self.outline(tape, line)? {
             return self.boxed_store_key(&outline.tape, &outline.line, values);
         }
-        let found = self.plan.find(tape, line)?;
+        self.store_key_of(&self.plan.find(tape, line)?, values)
+    }
+
+    pub(super) fn store_key_of(&self, found: &Found<'_, '_>, values: Values) -> Result<StoreKey, Refusal> {
         let mut out = Vec::with_capacity(64);
-        self.write_store_key(&found, values, &mut out)?;
+        self.write_store_key(found, values, &mut out)?;
         // Made of parts of a valid line, cut at JSON values.
         Ok(StoreKey(String::from_utf8_lossy(&out).into()))
     }

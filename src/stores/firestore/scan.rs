@@ -184,7 +184,7 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     async fn page(&self, service: &Service, with_nested: bool) -> StoreResult<Page> {
-        let (mut lines, mut last, mut seen) = (Lines::new(), None, 0);
+        let (mut lines, mut last, mut seen) = (Lines::new(), String::new(), 0);
         let read = service
             .query(service.path.parent(), self.query(service, with_nested), self.snapshot, |document| {
                 let path = service.path.relative(document.name).ok_or_else(foreign)?;
@@ -195,7 +195,8 @@ impl Scan<'_> {
                     lines.push_with(|out| written = write_document(document, out));
                     written?;
                 }
-                last = Some(path.to_owned());
+                last.clear();
+                last.push_str(path);
                 seen += 1;
                 Ok(lines.bytes() < PAGE_BYTES)
             })
@@ -206,7 +207,8 @@ impl Scan<'_> {
             Err(error) if seen > 0 && error.kind.is_retryable() => false,
             Err(error) => return Err(error),
         };
-        let next = last.filter(|_| !is_last).map(|after| serde_json::to_value(After { after }));
+        let goes_on = seen > 0 && !is_last;
+        let next = goes_on.then(|| serde_json::to_value(After { after: last }));
         Ok(Page { lines, next: next.transpose().map_err(|_| foreign())?.map(Position) })
     }
 

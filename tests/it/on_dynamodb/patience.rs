@@ -14,10 +14,10 @@ fn a_service_that_turns_everything_down_is_given_up() {
     let (reading, writing) = commands(&scene);
     let words = ["given up: nothing has succeeded for 2.0 s"];
     proxy.refuse_reads(true);
-    each_gives_up(&scene, &reading, 2_000, &(2_000..=5_000), &words);
+    each_gives_up(&scene, &reading, 2_000, &(1_500..=5_000), &words);
     proxy.refuse_reads(false);
     proxy.refuse_writes(true);
-    each_gives_up(&scene, &writing, 2_000, &(2_000..=5_000), &words);
+    each_gives_up(&scene, &writing, 2_000, &(1_500..=5_000), &words);
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod report;
 mod restore;
 mod run;
 mod sagas;
+mod shard;
 mod status;
 mod store;
 mod tenant;

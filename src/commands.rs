@@ -16,6 +16,7 @@ pub mod rehearse;
 pub mod rekey;
 pub mod run;
 pub mod sagas;
+pub mod shard;
 mod source;
 pub mod status;
 mod store;

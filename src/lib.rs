@@ -24,6 +24,7 @@ pub mod project;
 pub mod report;
 pub mod rewrite;
 pub mod scan;
+pub mod shard;
 pub mod signal;
 pub mod sort;
 pub mod stores;

@@ -19,8 +19,8 @@ pub use verb::{
     Counted, DemoLayout, DemoReport, DoctorReport, ExplainReport, ExportReport, ImportReport, InitReport,
     JournalState, JournalStatus, KeySample, Level, MachineHealth, Met, PageReport, PermissionHealth,
     PlanReport, PruneReport, RehearsalReport, RekeyReport, RunReport, SagaAges, SagaGroup, SagasReport,
-    StateReport, StatusReport, StoreHealth, StoreReport, StoreStatus, TenantVerdict, Totals, UndoReport,
-    Verdict, VerifyReport,
+    ShardReport, StateReport, StatusReport, StoreHealth, StoreReport, StoreStatus, TenantVerdict, Totals,
+    UndoReport, Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -113,6 +113,8 @@ pub enum Report {
     Rehearsal(RehearsalReport),
     /// Of `sagas`.
     Sagas(SagasReport),
+    /// Of `shard`.
+    Shard(ShardReport),
     /// Of `status`.
     Status(StatusReport),
     /// Of `init`.

@@ -17,6 +17,7 @@ use super::rekey::RekeyArgs;
 use super::restore::RestoreArgs;
 use super::run::RunArgs;
 use super::sagas::SagasArgs;
+use super::shard::ShardArgs;
 use super::status::StatusArgs;
 use super::undo::UndoArgs;
 use super::verify::VerifyArgs;
@@ -24,8 +25,8 @@ use crate::commands;
 use crate::error::Result;
 use crate::options::{
     DemoOptions, DoctorOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PlanOptions,
-    PruneOptions, RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, SagasOptions, StatusOptions,
-    UndoOptions, VerifyOptions,
+    PruneOptions, RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, SagasOptions, ShardOptions,
+    StatusOptions, UndoOptions, VerifyOptions,
 };
 use crate::report::dossier::ReportTarget;
 use crate::report::{Outcome, PageReport, Report};
@@ -49,6 +50,7 @@ pub(super) enum Verb {
     Run(RunArgs),
     Rehearse(RehearseArgs),
     Sagas(SagasArgs),
+    Shard(ShardArgs),
     Status(StatusArgs),
     Init(InitArgs),
     Doctor(DoctorArgs),
@@ -74,6 +76,7 @@ pub(super) enum Command {
     Run(RunOptions),
     Rehearse(RehearseOptions),
     Sagas(SagasOptions),
+    Shard(ShardOptions),
     Status(StatusOptions),
     Init(InitOptions),
     Doctor(DoctorOptions),
@@ -98,6 +101,7 @@ impl Verb {
             Self::Run(_) => "run",
             Self::Rehearse(_) => "rehearse",
             Self::Sagas(_) => "sagas",
+            Self::Shard(_) => "shard",
             Self::Status(_) => "status",
             Self::Init(_) => "init",
             Self::Doctor(_) => "doctor",
@@ -113,6 +117,7 @@ impl Verb {
         match self {
             Self::Export(args) => args.out_is_stdout(),
             Self::Rekey(args) => args.out_is_stdout(),
+            Self::Shard(_) => true,
             _ => false,
         }
     }
@@ -154,6 +159,7 @@ impl Verb {
             Self::Status(args) => Command::Status(args.into_options(global)?),
             Self::Init(args) => args.into_command(),
             Self::Sagas(args) => Command::Sagas(args.into_options()?),
+            Self::Shard(args) => Command::Shard(args.into_options(global)?),
             Self::Doctor(args) => Command::Doctor(args.into_options()?),
             Self::Demo(args) => Command::Demo(args.into_options()),
             Self::Explain(args) => Command::Explain(args.into_options()),
@@ -179,6 +185,7 @@ impl Command {
             Self::Apply(options) | Self::Run(options) => commands::run::run(options, ui, stop).await,
             Self::Rehearse(options) => commands::rehearse::run(options, ui, stop).await,
             Self::Sagas(options) => commands::sagas::run(options, ui, stop).await,
+            Self::Shard(options) => commands::shard::run(&options, ui, stop),
             Self::Status(options) => commands::status::run(&options),
             Self::Init(options) => commands::init::run(options, ui, stop).await,
             Self::Doctor(options) => commands::doctor::run(options, ui, stop).await,

@@ -8,6 +8,7 @@ mod rehearsal;
 mod rewrite;
 mod run;
 mod sagas;
+mod shard;
 mod status;
 mod verify;
 
@@ -43,6 +44,7 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Run(report) => run::run(report, ui)?,
         Report::Rehearsal(report) => rehearsal::rehearsal(report, ui)?,
         Report::Sagas(report) => sagas::sagas(report, ui)?,
+        Report::Shard(report) => shard::shard(report, ui)?,
         Report::Status(report) => status::status(report, ui)?,
         Report::Init(report) => init(report, ui)?,
         Report::Doctor(report) => doctor::doctor(report, ui)?,

@@ -34,6 +34,8 @@ mod on_every_store;
 mod on_firestore;
 #[cfg(feature = "mongodb")]
 mod on_mongodb;
+#[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
+mod on_spark;
 mod overlapping_tenants;
 #[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 #[cfg_attr(

@@ -23,6 +23,7 @@ class Folder:
 
     def save(self, rewritten, with_archive):
         """Writes what the shards became. An archive that is refused is not written, its list of refusals is."""
+        self._make(self._path(self.uri))
         kinds = rekey_filter.FILES if with_archive else ["refused"]
         for kind in kinds:
             texts = rewritten.filter(lambda record, kind=kind: record[0] == kind).values()
@@ -43,9 +44,17 @@ class Folder:
                 yield int(name[len("part-") :]), status.getPath()
 
     def _rename(self, old, new):
-        self.system.mkdirs(new.getParent())
+        self._make(new.getParent())
         if not self.system.rename(old, new):
             raise OSError(f"cannot rename {old} to {new}")
+        self.system.setPermission(new, self._permission("600"))
+
+    def _make(self, path):
+        """Makes a folder for its owner's eyes alone: what a store holds is in it."""
+        self.system.mkdirs(path, self._permission("700"))
+
+    def _permission(self, octal):
+        return self.jvm.org.apache.hadoop.fs.permission.FsPermission(octal)
 
     def _path(self, text):
         return self.jvm.org.apache.hadoop.fs.Path(text)

@@ -147,6 +147,10 @@ fn a_cluster_that_loses_a_worker_leaves_what_one_machine_does() {
         assert_eq!(sorted(&scene, of_job), expected, "{of_job}");
     }
 
+    let modes = ["rekeyed", "rekeyed/part-00001.ndjson", "rekeyed/part-00001.ndjson.manifest.json"]
+        .map(|name| fs::metadata(scene.path(name)).unwrap().permissions().mode() & 0o777);
+    assert_eq!(modes, [0o700, 0o600, 0o600], "for the owner's eyes alone");
+
     // The folder is an archive: what it says is in a store is there.
     let _ = scene.done(&[
         "import",

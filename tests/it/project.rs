@@ -32,10 +32,10 @@ fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Every project file in the repository: those of the fixtures, and what the pages show.
+/// Every project file in the repository: the example beside the pages, and what the pages show.
 fn examples() -> Vec<(String, String)> {
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-    let mut examples: Vec<(String, String)> = files(&root().join("fixtures"), "rekey.toml")
+    let mut examples: Vec<(String, String)> = files(&root().join("docs/examples"), "rekey.toml")
         .iter()
         .map(|path| (path.display().to_string(), read(path)))
         .collect();

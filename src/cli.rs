@@ -27,6 +27,7 @@ mod restore;
 mod run;
 mod sagas;
 mod shard;
+mod shards;
 mod status;
 mod store;
 mod tenant;

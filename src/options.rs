@@ -41,6 +41,7 @@ pub use status::{AskedStore, StatusOptions};
 pub use undo::UndoOptions;
 pub use verify::{ProbeStreams, VerifyOptions};
 
+pub use crate::shard::Shards;
 pub use crate::stores::Rates;
 pub use crate::stores::connect::StoreOptions;
 
@@ -54,7 +55,7 @@ pub struct LayoutOptions {
 }
 
 /// One archive: a file, a folder of parts, several files in order, or standard input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchiveOptions {
     /// The paths, at least one; a single `-` is standard input.
     pub paths: Vec<PathBuf>,
@@ -64,9 +65,17 @@ pub struct ArchiveOptions {
     pub manifest: Option<PathBuf>,
     /// The layout, where the manifest does not say it or is not to be believed.
     pub layout: LayoutOptions,
+    /// The shards that are looked at alone; `None` is all of it.
+    pub shard: Option<Shards>,
 }
 
 impl ArchiveOptions {
+    /// Looks at these shards alone.
+    #[must_use]
+    pub fn of_shard(self, shard: Option<Shards>) -> Self {
+        Self { shard, ..self }
+    }
+
     /// Tells whether the archive comes from standard input.
     pub fn is_stdin(&self) -> bool {
         self.paths.iter().any(|path| is_dash(path))
@@ -118,12 +127,7 @@ mod tests {
 
     #[test]
     fn a_single_dash_is_standard_input_and_a_path_that_holds_one_is_not() {
-        let archive = |path: &str| ArchiveOptions {
-            paths: vec![path.into()],
-            expect_documents: None,
-            manifest: None,
-            layout: LayoutOptions::default(),
-        };
+        let archive = |path: &str| ArchiveOptions { paths: vec![path.into()], ..ArchiveOptions::default() };
         assert!(archive("-").is_stdin());
         assert!(!archive("./-").is_stdin());
         assert!(!archive("a-b").is_stdin());

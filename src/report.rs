@@ -29,6 +29,7 @@ use dossier::Dossier;
 
 use crate::error::Error;
 use crate::exit::ExitStatus;
+use crate::shard::Shards;
 
 /// What a command hands back when it came to a result, be it a refusal.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub report: Report,
     /// What was found; empty if nothing was.
     pub findings: FindingsAccount,
+    /// The shards that it is about; `None` is everything.
+    pub shard: Option<Shards>,
     /// Why it was refused or left undone; printed after the result, with its hints.
     pub error: Option<Error>,
     /// The same for people who were not there, where the verb takes `--report`.
@@ -52,6 +55,7 @@ impl Outcome {
             exit: ExitStatus::Done,
             report,
             findings: FindingsAccount::default(),
+            shard: None,
             error: None,
             dossier: None,
         }
@@ -68,6 +72,13 @@ impl Outcome {
     #[must_use]
     pub fn with_findings(mut self, findings: FindingsAccount) -> Self {
         self.findings = findings;
+        self
+    }
+
+    /// Says which shards it is about.
+    #[must_use]
+    pub fn of_shards(mut self, shards: Option<Shards>) -> Self {
+        self.shard = shards;
         self
     }
 

@@ -4,14 +4,17 @@
 //! stream, so that a document, its rekeyed twin, and every other document that could get the same new key are in one
 //! shard: what `rekey` refuses in the whole it refuses in the part.
 
+mod filter;
+mod reader;
+mod shards;
+
 use std::num::NonZeroU32;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::check::{Reason, Refusal};
-use crate::document::json::Tape;
-use crate::key::Escaping;
-use crate::layout::{Identity, Inspector, Layout};
+pub use filter::{ShardFilter, ShardSieve};
+pub use reader::ShardReader;
+pub use shards::Shards;
 
 /// The number, from 1, of the shard among `of` that the stream a tenant map calls `map_key` belongs to.
 pub fn shard_of(map_key: &str, of: NonZeroU32) -> u32 {
@@ -22,57 +25,11 @@ pub fn shard_of(map_key: &str, of: NonZeroU32) -> u32 {
     u32::try_from(scaled).unwrap_or_default() + 1
 }
 
-/// Tells the shards of documents, one at a time, with buffers that are used again and again.
-#[derive(Debug)]
-pub struct ShardReader {
-    of: NonZeroU32,
-    tape: Tape,
-    /// By what is known of the escaping, which is nothing, and by either one for keys that can then be read two ways.
-    inspectors: [Inspector; 3],
-    identity: Identity,
-    map_key: String,
-}
-
-impl ShardReader {
-    /// Makes a layout ready for documents of `of` shards.
-    pub fn new(layout: &Layout, of: NonZeroU32) -> Self {
-        Self {
-            of,
-            tape: Tape::new(),
-            inspectors: [None, Some(Escaping::Escaped), Some(Escaping::Raw)]
-                .map(|escaping| Inspector::new(layout, escaping)),
-            identity: Identity::default(),
-            map_key: String::new(),
-        }
-    }
-
-    /// The number of a document's shard, from 1.
-    ///
-    /// # Errors
-    /// A line that is no document of the layout: nobody can tell its stream.
-    pub fn shard(&mut self, line: &[u8]) -> Result<u32, Refusal> {
-        self.tape.read(line).map_err(|error| {
-            let reason = if error.duplicate { Reason::DuplicateName } else { Reason::Malformed };
-            Refusal::new(reason, error.to_string())
-        })?;
-        let Self { of, tape, inspectors, identity, map_key } = self;
-        let [unstated, stated @ ..] = inspectors;
-        match unstated.inspect(tape, line, identity) {
-            Err(refusal) if refusal.reason == Reason::EscapingNeeded => {
-                let read = stated.iter_mut().any(|it| it.inspect(tape, line, identity).is_ok());
-                read.then_some(()).ok_or(refusal)?;
-            }
-            inspected => inspected?,
-        }
-        map_key.clear();
-        unstated.map_key(identity, map_key);
-        Ok(shard_of(map_key, *of))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Reason;
+    use crate::layout::Layout;
 
     fn of(number: u32) -> NonZeroU32 {
         NonZeroU32::new(number).unwrap()

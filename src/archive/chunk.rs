@@ -22,6 +22,8 @@ struct Span {
     start: usize,
     end: usize,
     number: u64,
+    /// Its place among the lines that were read, which is another than in the chunk where some were left out.
+    index: u32,
 }
 
 /// One line.
@@ -55,7 +57,7 @@ impl Chunk {
     pub fn push(&mut self, line: &[u8], number: u64) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(line);
-        self.spans.push(Span { start, end: self.bytes.len(), number });
+        self.spans.push(Span { start, end: self.bytes.len(), number, index: self.next_index() });
         self.bytes.push(b'\n');
     }
 
@@ -100,9 +102,9 @@ impl Chunk {
         &self.file
     }
 
-    /// The first line's position among the documents of the whole archive, from 0.
-    pub fn first_document(&self) -> u64 {
-        self.first_document
+    /// The position, among the documents of the whole archive from 0, of the line at `index`.
+    pub fn position(&self, index: usize) -> u64 {
+        self.first_document + self.spans.get(index).map_or(0, |span| u64::from(span.index))
     }
 
     /// Whether the last line is the last of its file and has no line end.
@@ -110,6 +112,10 @@ impl Chunk {
     /// A line that turns out not to be a whole document is then the end of a file that was cut off.
     pub fn last_line_unterminated(&self) -> bool {
         self.last_line_unterminated
+    }
+
+    fn next_index(&self) -> u32 {
+        u32::try_from(self.spans.len()).unwrap_or(u32::MAX)
     }
 
     fn at(&self, span: &Span) -> Line<'_> {
@@ -145,7 +151,7 @@ impl Chunk {
             }
             let blank = is_blank(line);
             if !blank {
-                self.spans.push(Span { start, end, number: *next });
+                self.spans.push(Span { start, end, number: *next, index: self.next_index() });
             }
             gaps |= blank || end < line_end;
             *next += 1;
@@ -157,7 +163,17 @@ impl Chunk {
         too_long
     }
 
-    /// Moves the lines together where CRs and blank lines stood between them.
+    /// Leaves out the lines that `keeps` does not want; the others keep their numbers and positions.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(&[u8]) -> bool) {
+        let (bytes, read, last) = (&self.bytes, self.spans.len(), self.spans.last().map(|span| span.index));
+        self.spans.retain(|span| keeps(bytes.get(span.start..span.end).unwrap_or_default()));
+        if self.spans.len() < read {
+            self.last_line_unterminated &= self.spans.last().map(|span| span.index) == last;
+            self.close_gaps();
+        }
+    }
+
+    /// Moves the lines together where CRs, blank lines and lines left out stood between them.
     fn close_gaps(&mut self) {
         let mut kept = 0;
         for span in &mut self.spans {
@@ -210,6 +226,22 @@ mod tests {
         assert_eq!(chunk.block(), b"{1}\n{2}\n");
         assert_eq!(chunk.line(1), Some(Line { number: 2, bytes: b"{2}" }));
         assert_eq!(chunk.line(2), None);
+    }
+
+    #[test]
+    fn lines_are_left_out_and_the_others_keep_their_places() {
+        let mut chunk = cut("{1}\n\n{2}\n{3}\n{4}\n");
+        chunk.mark_unterminated();
+        chunk.retain(|line| line != b"{1}" && line != b"{3}");
+        assert_eq!(chunk.block(), b"{2}\n{4}\n");
+        let places: Vec<_> =
+            chunk.lines().enumerate().map(|(at, line)| (line.number, chunk.position(at))).collect();
+        assert_eq!(places, [(3, 1), (5, 3)]);
+        assert!(chunk.last_line_unterminated());
+        chunk.retain(|line| line == b"{2}");
+        assert!(!chunk.last_line_unterminated(), "the line it was said of is left out");
+        chunk.retain(|_| false);
+        assert!(chunk.is_empty() && chunk.block().is_empty());
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::source::Source;
 use super::spool::Spooler;
 use super::stoppable::StoppableInput;
 use super::{LineReader, MAX_LINE_BYTES, Manifest, Totals, VendorManifest};
+use crate::shard::{ShardFilter, Shards};
 use crate::signal::StopSignal;
 use crate::{Error, Result};
 
@@ -54,6 +55,7 @@ pub struct ArchiveInput {
     sources: Vec<Source>,
     evidence: Evidence,
     max_line: usize,
+    filter: Option<ShardFilter>,
     earlier: Arc<OnceLock<Totals>>,
 }
 
@@ -94,7 +96,26 @@ impl ArchiveInput {
                 (quoted(paths), files.clone(), sources.collect::<Result<_>>()?, evidence)
             }
         };
-        Ok(Self { name, files, sources, evidence, max_line: options.max_line_bytes, earlier: Arc::default() })
+        let (max_line, earlier) = (options.max_line_bytes, Arc::default());
+        Ok(Self { name, files, sources, evidence, max_line, filter: None, earlier })
+    }
+
+    /// Reads the documents of certain shards alone; every pass proves the whole archive to be whole all the same.
+    #[must_use]
+    pub fn of_shards(self, filter: ShardFilter) -> Self {
+        Self { filter: Some(filter), ..self }
+    }
+
+    /// The shards that its files are of, as their manifests say; `None` where they are the whole.
+    ///
+    /// # Errors
+    /// Usage: they are parts of different divisions.
+    pub fn recorded_shards(&self) -> Result<Option<Shards>> {
+        let manifests = self.manifests().count();
+        if manifests == 0 || manifests < self.files.len() && self.manifest().is_none() {
+            return Ok(None);
+        }
+        Shards::together(self.manifests().map(|(_, manifest)| manifest.shard.as_ref()))
     }
 
     /// The manifest, where one is for all the documents.
@@ -117,9 +138,9 @@ impl ArchiveInput {
         self.manifest().is_some_and(|manifest| manifest.sorted)
     }
 
-    /// How many documents there must be, if somebody says.
+    /// How many documents there must be, if somebody says; nobody can say it of a shard of them.
     pub fn expected_documents(&self) -> Option<u64> {
-        self.evidence.documents()
+        self.evidence.documents().filter(|_| self.filter.is_none())
     }
 
     /// What the first complete pass found; `None` before its end.
@@ -141,6 +162,7 @@ impl ArchiveInput {
     pub fn line_reader(&self) -> LineReader {
         let (expectations, earlier) = (self.evidence.of_all(), Arc::clone(&self.earlier));
         LineReader::new(self.name.clone(), self.sources.clone(), expectations, earlier, self.max_line)
+            .of_shards(self.filter.as_ref())
     }
 }
 

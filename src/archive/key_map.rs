@@ -99,6 +99,7 @@ pub struct KeyMapReader {
     lines: LineReader,
     chunk: Chunk,
     next: usize,
+    read: u64,
 }
 
 /// A row as serde reads it.
@@ -127,7 +128,7 @@ impl KeyMapReader {
             sha256: sha256.map(str::to_owned),
         };
         let lines = LineReader::open_file(path, Some(expectation));
-        Self { path: path.to_owned(), lines, chunk: Chunk::new(), next: 0 }
+        Self { path: path.to_owned(), lines, chunk: Chunk::new(), next: 0, read: 0 }
     }
 
     /// The next row; `None` at the end, where the key map was proven to be whole.
@@ -141,8 +142,14 @@ impl KeyMapReader {
         }
         let line = self.chunk.line(self.next);
         self.next += 1;
+        self.read += 1;
         let chunk = &self.chunk;
         line.map(|line| parse(line.bytes).map_err(|error| error.at(line.number, chunk.file()))).transpose()
+    }
+
+    /// How many rows have been read.
+    pub fn rows_read(&self) -> u64 {
+        self.read
     }
 
     /// Reads what is left and checks that the key map is whole.

@@ -7,6 +7,7 @@ use super::source::{OpenSource, Source};
 use super::tally::Tally;
 use super::{Chunk, Expectation, Totals};
 use crate::Result;
+use crate::shard::{ShardFilter, ShardSieve};
 
 /// About how many bytes of lines a chunk holds.
 pub const CHUNK_BYTES: usize = 1024 * 1024;
@@ -29,6 +30,7 @@ pub struct LineReader {
     earlier: Arc<OnceLock<Totals>>,
     tally: Tally,
     max_line: usize,
+    sieve: Option<ShardSieve>,
     ended: Option<Totals>,
 }
 
@@ -56,8 +58,14 @@ impl LineReader {
             earlier,
             tally: Tally::default(),
             max_line,
+            sieve: None,
             ended: None,
         }
+    }
+
+    /// Gives the lines of certain shards alone; the whole archive is proven to be whole all the same.
+    pub(super) fn of_shards(self, filter: Option<&ShardFilter>) -> Self {
+        Self { sieve: filter.map(ShardFilter::sieve), ..self }
     }
 
     /// The next chunk; `None` at the end, where everything was proven to be whole.
@@ -83,7 +91,12 @@ impl LineReader {
                 self.open = None;
             } else if !chunk.is_empty() {
                 self.tally.add(chunk.block(), chunk.len() as u64);
-                return Ok(true);
+                if let Some(sieve) = &mut self.sieve {
+                    chunk.retain(|line| sieve.keeps(line));
+                }
+                if !chunk.is_empty() {
+                    return Ok(true);
+                }
             }
         }
     }

@@ -17,6 +17,7 @@ use super::{ContentSum, Expectation, Totals};
 use crate::document::StoreKind;
 use crate::key::Escaping;
 use crate::report::NoticeCode;
+use crate::shard::Shards;
 use crate::stores::{Description, Snapshot};
 use crate::tenant::RuleDescription;
 use crate::{Error, Result};
@@ -43,6 +44,9 @@ pub struct Manifest {
     /// The collection the documents were exported from; absent where another tool did that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Description>,
+    /// The shards that the archive is; absent where it is the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shards>,
     /// When the run that wrote the archive began (RFC 3339, UTC).
     #[serde(with = "encoding::rfc3339")]
     pub started: Timestamp,

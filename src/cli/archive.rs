@@ -41,6 +41,7 @@ impl ArchiveArgs {
             expect_documents: self.expect_documents,
             manifest,
             layout: self.layout.into_options()?,
+            shard: None,
         })
     }
 }

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::layout::ParameterArgs;
 use super::paths::{check_distinct, destination, manifest_of_output};
+use super::shards::ShardsArgs;
 use super::store::{ReadRateArgs, check_rates, store};
 use super::{GlobalArgs, help};
 use crate::error::Result;
@@ -63,6 +64,9 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
 
+    #[command(flatten)]
+    shards: ShardsArgs,
+
     /// Go on without one consistent moment, and record that in the manifest
     #[arg(long)]
     no_snapshot: bool,
@@ -100,6 +104,7 @@ impl ExportArgs {
         Ok(ExportOptions {
             from,
             layout: self.parameters.into_options(Some(self.layout))?,
+            shard: self.shards.shard,
             out,
             manifest,
             no_snapshot: self.no_snapshot,

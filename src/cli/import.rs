@@ -5,6 +5,7 @@ use clap::Args;
 use super::archive::ArchiveArgs;
 use super::paths::{check_distinct, check_output};
 use super::rekey::ON_REFUSED;
+use super::shards::ShardsArgs;
 use super::store::{RateArgs, check_rates, store};
 use super::words::one_of;
 use super::{GlobalArgs, help};
@@ -49,6 +50,9 @@ Exit codes: 0 all there, 1 conflicts, 3 documents were set aside, 4 the store fa
 pub(super) struct ImportArgs {
     #[command(flatten)]
     archive: ArchiveArgs,
+
+    #[command(flatten)]
+    shards: ShardsArgs,
 
     /// The archive's manifest, for standard input or where it does not stand beside the archive
     #[arg(long, value_name = "FILE")]
@@ -104,7 +108,7 @@ impl ImportArgs {
         check_rates(to.rates, &[&to])?;
         check_findings(self.findings.as_ref(), global, self.archive.paths())?;
         Ok(ImportOptions {
-            archive: self.archive.into_options(self.manifest)?,
+            archive: self.archive.into_options(self.manifest)?.of_shard(self.shards.shard),
             to,
             create_target: self.create_target,
             in_place: self.in_place,

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::archive::{ArchiveArgs, check_inputs};
 use super::import::check_findings;
+use super::shards::ShardsArgs;
 use super::store::{RateArgs, check_rates, store};
 use super::{GlobalArgs, help};
 use crate::error::{Error, Result};
@@ -39,6 +40,9 @@ Exit codes: 0 no legacy document is left, 3 streams were kept, 4 the store faile
 pub(super) struct PruneArgs {
     #[command(flatten)]
     legacy: ArchiveArgs,
+
+    #[command(flatten)]
+    shards: ShardsArgs,
 
     /// The legacy archive's manifest, for standard input or where it does not stand beside the archive
     #[arg(long, value_name = "FILE")]
@@ -110,7 +114,7 @@ impl PruneArgs {
                 .hint("Name a file for one of them."));
         }
         Ok(PruneOptions {
-            legacy: self.legacy.into_options(self.manifest)?,
+            legacy: self.legacy.into_options(self.manifest)?.of_shard(self.shards.shard),
             rekeyed: self.rekeyed,
             from,
             twins,

@@ -83,9 +83,8 @@ fn rehearsal(
     let seed = RestoreOptions {
         archive: ArchiveOptions {
             paths: vec![legacy],
-            expect_documents: None,
-            manifest: None,
             layout: if store.layout_is_file() { run.export.layout.clone() } else { LayoutOptions::default() },
+            ..ArchiveOptions::default()
         },
         to: run.export.from.clone(),
         create_target: true,

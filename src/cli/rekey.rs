@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::archive::ArchiveArgs;
 use super::paths::{check_distinct, check_output, destination, manifest_of_output};
+use super::shards::ShardsArgs;
 use super::tenant::{TenantArgs, tenants};
 use super::words::{Word, one_of};
 use super::{GlobalArgs, help};
@@ -76,6 +77,9 @@ const CHECKS: &str = "Keys and checks";
 pub(super) struct RekeyArgs {
     #[command(flatten)]
     archive: ArchiveArgs,
+
+    #[command(flatten)]
+    shards: ShardsArgs,
 
     /// The archive to write; `-` is standard output. Compressed by its name: .zst, .gz
     ///
@@ -185,7 +189,7 @@ impl RekeyArgs {
         ];
         check_distinct(&outputs, &inputs)?;
         Ok(RekeyOptions {
-            archive: self.archive.into_options(None)?,
+            archive: self.archive.into_options(None)?.of_shard(self.shards.shard),
             out: out.filter(|_| !self.dry_run),
             manifest: manifest.filter(|_| !self.dry_run),
             tenant,

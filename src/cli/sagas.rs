@@ -94,8 +94,8 @@ impl SagasArgs {
             SagasSource::Archive(ArchiveOptions {
                 paths: self.archive,
                 expect_documents: self.expect_documents,
-                manifest: None,
                 layout: self.parameters.into_options(self.layout)?,
+                ..ArchiveOptions::default()
             })
         };
         let wait = self.wait.map(|most| Wait { most, every: self.every });

@@ -5,6 +5,7 @@ use clap::Args;
 use super::archive::{ArchiveArgs, check_inputs};
 use super::import::check_outputs;
 use super::report::ReportArgs;
+use super::shards::ShardsArgs;
 use super::store::{ReadRateArgs, check_rates, store};
 use super::tenant::tenants;
 use super::{GlobalArgs, help};
@@ -45,6 +46,9 @@ Exit codes: 0 match, 1 mismatch, 4 the store failed, 74 an archive is damaged, c
 pub(super) struct VerifyArgs {
     #[command(flatten)]
     archive: ArchiveArgs,
+
+    #[command(flatten)]
+    shards: ShardsArgs,
 
     /// The archive's manifest, for standard input or where it does not stand beside the archive
     #[arg(long, value_name = "FILE")]
@@ -108,7 +112,7 @@ impl VerifyArgs {
         check_outputs(self.findings.as_ref(), global, &reports, &archives)?;
         check_inputs(&self.legacy)?;
         Ok(VerifyOptions {
-            archive: self.archive.into_options(self.manifest)?,
+            archive: self.archive.into_options(self.manifest)?.of_shard(self.shards.shard),
             against,
             legacy: self.legacy,
             pruned: self.pruned,

@@ -46,11 +46,12 @@ impl Batches {
 
     /// The next batch with the positions of its documents in the archive; `None` after the last document.
     ///
-    /// `take` gets every line in order: with the batch it may add to, or without one if it is among `done`.
+    /// Positions are those among the documents that are looked at. `take` gets every line in order, with its position
+    /// in the whole archive: with the batch it may add to, or without one if it is among `done`.
     pub fn next<B: Batch>(
         &mut self,
         done: &Ranges,
-        mut take: impl FnMut(Option<&mut B>, Line<'_>) -> Result<()>,
+        mut take: impl FnMut(Option<&mut B>, Line<'_>, u64) -> Result<()>,
     ) -> Result<Option<(Range<u64>, B)>> {
         let mut batch = B::default();
         let mut from = self.position;
@@ -68,13 +69,14 @@ impl Batches {
             if is_full || (is_done && self.position > from) {
                 return Ok(Some((from..self.position, batch)));
             }
+            let in_archive = self.chunk.position(self.next_line);
             self.next_line += 1;
             self.position += 1;
             if is_done {
                 from = self.position;
-                take(None, line)?;
+                take(None, line, in_archive)?;
             } else {
-                take(Some(&mut batch), line)?;
+                take(Some(&mut batch), line, in_archive)?;
             }
         }
     }

@@ -16,6 +16,7 @@ use crate::layout::{Identity, Inspector, Layout};
 use crate::options::{Destination, ExportOptions};
 use crate::report::{ExportReport, NoticeCode, Outcome, Report};
 use crate::scan::{PageConsumer, scan};
+use crate::shard::{ShardReader, Shards};
 use crate::signal::StopSignal;
 use crate::sort::{Sorted, Sorter};
 use crate::stores::{CollectionReader, Description, Snapshot, StoreError, StoreErrorKind, connect};
@@ -39,8 +40,12 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
 
     let snapshot = take_snapshot(reader.as_ref(), options.no_snapshot).await?;
     let task = ui.progress().start("reading", before.documents);
-    let consumer =
-        Consumer::new(&layout, &folder, Box::new(move |documents, bytes| task.add(documents, bytes)));
+    let consumer = Consumer::new(
+        &layout,
+        &options,
+        &folder,
+        Box::new(move |documents, bytes| task.add(documents, bytes)),
+    );
     let stopped = || stop.check("Interrupted; nothing was written. Run the same command again.");
     let concurrency = reader_concurrency(&options.from.rates);
     let read = scan(reader.as_ref(), snapshot.as_ref(), concurrency, consumer, stopped).await;
@@ -69,6 +74,7 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         snapshot,
         counter,
         source: Some(before),
+        shard: options.shard.clone(),
         started,
         ended: now(),
         totals: archive.totals.clone(),
@@ -99,7 +105,7 @@ pub async fn run(options: ExportOptions, ui: &Ui, stop: &StopSignal) -> Result<O
         staged.add(manifest.stage(path)?);
     }
     staged.commit()?;
-    Ok(Outcome::done(Report::Export(report)))
+    Ok(Outcome::done(Report::Export(report)).of_shards(options.shard))
 }
 
 /// Sorts what a scan reads, leaving out what the layout says is not its own.
@@ -109,6 +115,7 @@ struct Consumer {
     inspector: Inspector,
     identity: Identity,
     has_conditions: bool,
+    shards: Option<(Shards, ShardReader)>,
     key: Vec<u8>,
     sorter: Sorter,
     read: u64,
@@ -118,13 +125,20 @@ struct Consumer {
 }
 
 impl Consumer {
-    fn new(layout: &Layout, folder: &Path, watch: Box<dyn Fn(u64, u64) + Send>) -> Self {
+    fn new(
+        layout: &Layout,
+        options: &ExportOptions,
+        folder: &Path,
+        watch: Box<dyn Fn(u64, u64) + Send>,
+    ) -> Self {
+        let shards = options.shard.clone();
         Self {
             kind: layout.store,
             tape: Tape::new(),
             inspector: Inspector::new(layout, None),
             identity: Identity::default(),
             has_conditions: !layout.conditions.is_empty(),
+            shards: shards.map(|shards| (shards.clone(), ShardReader::new(layout, shards.of()))),
             key: Vec::new(),
             sorter: Sorter::new(folder, SORT_BUDGET),
             read: 0,
@@ -142,6 +156,26 @@ impl Consumer {
     }
 }
 
+impl Consumer {
+    /// Whether the document is of the shards that are exported.
+    ///
+    /// # Errors
+    /// Refused: nobody can tell. An archive of shards would miss it, or leave its stream with a hole.
+    fn is_of_shards(&mut self, line: &[u8]) -> Result<bool> {
+        let Some((shards, reader)) = &mut self.shards else { return Ok(true) };
+        match reader.shard(line) {
+            Ok(number) => Ok(shards.contains(number)),
+            Err(refusal) => {
+                let key = self.inspector.display_key(&self.tape, line);
+                Err(Error::refused(format!(
+                    "Nobody can tell the shard of the document {key:?} ({refusal}); nothing was written"
+                ))
+                .hint("Export without --shard: rekey refuses such a document by name, or sets its stream aside."))
+            }
+        }
+    }
+}
+
 impl PageConsumer for Consumer {
     fn take(&mut self, lines: &Lines) -> Result<()> {
         for line in lines.iter() {
@@ -152,6 +186,9 @@ impl PageConsumer for Consumer {
             })?;
             if self.is_left_out(line) {
                 self.left_out += 1;
+                continue;
+            }
+            if !self.is_of_shards(line)? {
                 continue;
             }
             self.escape_records += u64::from(is_escape_record(&self.tape, line));

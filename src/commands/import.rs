@@ -26,6 +26,7 @@ use crate::archive::{ArchiveInput, Companions};
 use crate::exit::ExitStatus;
 use crate::options::{ArchiveOptions, ImportOptions, OnRefused, RestoreOptions, StoreOptions, is_dash};
 use crate::report::{Findings, Outcome};
+use crate::shard::Shards;
 use crate::signal::StopSignal;
 use crate::ui::Ui;
 use crate::{Error, Result};
@@ -92,7 +93,7 @@ impl Job {
         let plan = tokio::task::block_in_place(|| Plan::make(&self, &folder, stop))?;
         let mut found = target::open(&self, &plan, ui, stop).await?;
         index_needed::notice(&self, &plan, ui);
-        let findings_path = self.findings_path(beside);
+        let findings_path = self.findings_path(beside, plan.shards.as_ref());
         let mut findings = Findings::new(findings_path.filter(|_| !self.dry_run));
         found.take_findings().into_iter().try_for_each(|finding| findings.push(finding))?;
         let clashes = unique::clashes(&self, &found, ui, stop).await?;
@@ -123,9 +124,9 @@ impl Job {
         })
     }
 
-    fn findings_path(&self, beside: Option<&Path>) -> Option<PathBuf> {
+    fn findings_path(&self, beside: Option<&Path>, shards: Option<&Shards>) -> Option<PathBuf> {
         let name = format!("{}.findings.ndjson", self.what.command());
-        self.findings.clone().or_else(|| beside.map(|beside| companion(beside, &name)))
+        self.findings.clone().or_else(|| beside.map(|beside| companion(beside, shards, &name)))
     }
 }
 

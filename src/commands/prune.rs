@@ -19,9 +19,10 @@ use super::{OpenedArchive, companion, open_archive, state_folder};
 use crate::archive::ArchiveInput;
 use crate::key::Escaping;
 use crate::layout::Layout;
-use crate::options::{ArchiveOptions, LayoutOptions, PruneOptions, StoreOptions, is_dash};
+use crate::options::{ArchiveOptions, PruneOptions, StoreOptions, is_dash};
 use crate::report::{Findings, Outcome};
 use crate::scan::scan;
+use crate::shard::{ShardFilter, Shards};
 use crate::signal::StopSignal;
 use crate::stores::{CollectionReader, Description, Expiry, connect};
 use crate::ui::Ui;
@@ -33,6 +34,7 @@ pub(super) struct Archives {
     pub legacy: ArchiveInput,
     pub rekeyed: ArchiveInput,
     pub layout: Layout,
+    pub shards: Option<Shards>,
     pub escaping: Option<Escaping>,
     pub folder: PathBuf,
 }
@@ -57,7 +59,7 @@ pub async fn run(options: PruneOptions, ui: &Ui, stop: &StopSignal) -> Result<Ou
         expiries[1] = expiry(&described);
         found.rekeyed = read(reader.as_ref(), twins, &archives, ui, &stopped).await?.rekeyed;
     }
-    let mut findings = Findings::new(findings_path(&options).filter(|_| !options.dry_run));
+    let mut findings = Findings::new(findings_path(&options, &archives).filter(|_| !options.dry_run));
     let mut decided = tokio::task::block_in_place(|| {
         let evidence = evidence::gather(&archives, found, expiries)?;
         decide::decide(&archives, evidence, &mut findings, ui, &stopped)
@@ -86,7 +88,8 @@ async fn read(
     let tenants: Vec<_> = manifests.flat_map(|rekey| rekey.tenants.keys().map(String::as_str)).collect();
     let names = TenantNames::new(tenants, &archives.layout, archives.escaping.unwrap_or(Escaping::Raw));
     let consumer =
-        FoundConsumer::new(&archives.layout, archives.escaping, names, &archives.folder, SORT_BUDGET, watch);
+        FoundConsumer::new(&archives.layout, archives.escaping, names, &archives.folder, SORT_BUDGET, watch)
+            .of_shards(archives.shards.as_ref());
     let snapshot = reader.snapshot().await?;
     let concurrency = reader_concurrency(&options.rates);
     Ok(scan(reader, snapshot.as_ref(), concurrency, consumer, stopped).await?.into_found())
@@ -98,15 +101,14 @@ fn open_archives(options: &PruneOptions, stop: &StopSignal) -> Result<Archives> 
     let temporary = std::env::temp_dir();
     let asked = options.state_dir.as_deref().or(options.dry_run.then_some(temporary.as_path()));
     let folder = state_folder(asked, first)?;
-    let OpenedArchive { input: legacy, layout } =
+    let OpenedArchive { input: legacy, layout, shards: of_legacy } =
         open_archive(&options.legacy, Some(options.from.address.kind()), &folder, stop)?;
     let rekeyed_options = ArchiveOptions {
         paths: options.rekeyed.clone(),
-        expect_documents: None,
-        manifest: None,
-        layout: LayoutOptions::default(),
+        shard: options.legacy.shard.clone(),
+        ..ArchiveOptions::default()
     };
-    let OpenedArchive { input: rekeyed, layout: rekeyed_layout } =
+    let OpenedArchive { input: rekeyed, layout: rekeyed_layout, shards } =
         open_archive(&rekeyed_options, Some(layout.store), &folder, stop)?;
     if layout.digest() != rekeyed_layout.digest() {
         return Err(Error::usage(format!(
@@ -128,12 +130,17 @@ fn open_archives(options: &PruneOptions, stop: &StopSignal) -> Result<Archives> 
         };
         escaping = escaping.or(rekey.escaping.escaping());
     }
-    Ok(Archives { legacy, rekeyed, layout, escaping, folder })
+    let (legacy, shards) = match (of_legacy, shards) {
+        // The rest of the legacy archive belongs to rekeyed ones that are not named here.
+        (None, Some(shards)) => (legacy.of_shards(ShardFilter::new(shards.clone(), &layout)), Some(shards)),
+        (of_legacy, shards) => (legacy, of_legacy.or(shards)),
+    };
+    Ok(Archives { legacy, rekeyed, layout, shards, escaping, folder })
 }
 
-fn findings_path(options: &PruneOptions) -> Option<PathBuf> {
+fn findings_path(options: &PruneOptions, archives: &Archives) -> Option<PathBuf> {
     options.findings.clone().or_else(|| {
         let beside = options.legacy.paths.first().filter(|path| !is_dash(path))?;
-        Some(companion(beside, "prune.findings.ndjson"))
+        Some(companion(beside, archives.shards.as_ref(), "prune.findings.ndjson"))
     })
 }

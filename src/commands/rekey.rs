@@ -27,7 +27,7 @@ use crate::rewrite::{
     Written,
 };
 use crate::signal::StopSignal;
-use crate::tenant::{PrefixConflict, PrefixSet, TenantResolver};
+use crate::tenant::{PrefixConflict, PrefixSet, TenantResolver, UnusedRows};
 use crate::ui::{Ui, format};
 use crate::{Error, Result};
 use outputs::Outputs;
@@ -163,7 +163,9 @@ impl Rewrite<'_> {
         let conflicts: &[_] = if self.options.allow_prefix_tenants { &[] } else { &overlaps };
         let stops =
             (self.options.on_refused == OnRefused::Stop && account.refused > 0) || !conflicts.is_empty();
-        if let Some(error) = self.tenants.unseen().filter(|_| !stops) {
+        // Of one shard a tenant may well have no stream.
+        let looks_at_all = self.archive.shards.is_none();
+        if let Some(error) = self.tenants.unseen().filter(|_| !stops && looks_at_all) {
             return Err(error);
         }
         let preview = side.preview.map(Preview::finish).transpose()?;
@@ -186,13 +188,14 @@ impl Rewrite<'_> {
                 [] => self.refusal(&account, &outputs),
                 conflicts => prefix_refusal(conflicts),
             };
-            let outcome = Outcome::done(Report::Rekey(report)).with_findings(findings);
-            return Ok(outcome.with_error(error));
+            let outcome = Outcome::done(Report::Rekey(report)).of_shards(self.archive.shards.clone());
+            return Ok(outcome.with_findings(findings).with_error(error));
         }
         let set_aside = account.refused;
         self.commit(&outputs, &account, written, refused_list, staged, &mut report)?;
         let exit = if set_aside > 0 { ExitStatus::Partial } else { ExitStatus::Done };
-        Ok(Outcome::done(Report::Rekey(report)).with_findings(findings).and(exit))
+        let outcome = Outcome::done(Report::Rekey(report)).of_shards(self.archive.shards.clone());
+        Ok(outcome.with_findings(findings).and(exit))
     }
 
     /// Names the files and renames them, the manifest last.
@@ -252,6 +255,7 @@ impl Rewrite<'_> {
             layout: layout_account(layout),
             store: layout.store,
             source: legacy.and_then(|legacy| legacy.source.clone()),
+            shard: self.archive.shards.clone(),
             started: self.started,
             ended: now(),
             consistent: legacy.is_some_and(|legacy| legacy.consistent),
@@ -316,6 +320,12 @@ impl Rewrite<'_> {
         error.hint("Pass --on-refused set-aside to move the other streams and keep these in a side file.")
     }
 
+    /// The rows of the tenant map that matched nothing; those of other shards' streams cannot.
+    fn unused_rows(&self) -> Option<UnusedRows> {
+        let unused = self.tenants.unused_rows().filter(|_| self.archive.shards.is_none());
+        unused.filter(|unused| unused.unused > 0)
+    }
+
     fn notices(&self, account: &Account, overlaps: &[PrefixConflict]) {
         if let Some(first) = overlaps.first().filter(|_| self.options.allow_prefix_tenants) {
             let more = match overlaps.len() {
@@ -335,7 +345,7 @@ impl Rewrite<'_> {
             );
             self.ui.notice(NoticeCode::OwnersReplaced, message);
         }
-        if let Some(unused) = self.tenants.unused_rows().filter(|unused| unused.unused > 0) {
+        if let Some(unused) = self.unused_rows() {
             let lines: Vec<_> = unused.first_lines.iter().map(u64::to_string).collect();
             let message = format!(
                 "{} of {} of the tenant map matched nothing (first lines: {}).",

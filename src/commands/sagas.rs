@@ -88,7 +88,7 @@ async fn look(
 fn in_archive(archive: &ArchiveOptions, ui: &Ui, stop: &StopSignal) -> Result<SagasReport> {
     let first = archive.paths.first().filter(|_| !archive.is_stdin()).map(std::path::PathBuf::as_path);
     let folder = state_folder(None, first)?;
-    let OpenedArchive { input, layout } = open_archive(archive, None, &folder, stop)?;
+    let OpenedArchive { input, layout, .. } = open_archive(archive, None, &folder, stop)?;
     refuse_other_kind(&layout)?;
     let task = ui.progress().start("reading", input.expected_documents());
     let mut census =

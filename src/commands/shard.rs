@@ -38,7 +38,7 @@ fn number_lines(
 ) -> Result<(ShardReport, Findings)> {
     let first = options.archive.paths.first().filter(|_| !options.archive.is_stdin());
     let folder = state_folder(None, first.map(std::path::PathBuf::as_path))?;
-    let OpenedArchive { input, layout } = open_archive(&options.archive, None, &folder, stop)?;
+    let OpenedArchive { input, layout, .. } = open_archive(&options.archive, None, &folder, stop)?;
     let task = ui.progress().start("numbering", input.expected_documents());
     let mut numbered = Numbered {
         shards: ShardReader::new(&layout, options.of),

@@ -4,6 +4,7 @@ use crate::archive::{ArchiveInput, LayoutAccount, OpenOptions};
 use crate::document::StoreKind;
 use crate::layout::Layout;
 use crate::options::{ArchiveOptions, LayoutOptions};
+use crate::shard::{ShardFilter, Shards};
 use crate::signal::StopSignal;
 use crate::{Error, Result};
 
@@ -13,6 +14,8 @@ pub(crate) struct OpenedArchive {
     pub input: ArchiveInput,
     /// The layout, with its parameters.
     pub layout: Layout,
+    /// The shards that are looked at; `None` is everything.
+    pub shards: Option<Shards>,
 }
 
 /// Opens an archive and finds its layout: the one given, or the one its manifest names.
@@ -32,7 +35,35 @@ pub(crate) fn open_archive(
     let input = ArchiveInput::open(&options.paths, &open)?;
     let account = input.manifests().next().map(|(_, manifest)| (&manifest.layout, manifest.store));
     let layout = find_layout(&options.layout, store, account)?;
-    Ok(OpenedArchive { input, layout })
+    let recorded = input.recorded_shards()?;
+    let (shards, filtered) = shards_of(options.shard.as_ref(), recorded, &input)?;
+    let filter = shards.as_ref().filter(|_| filtered).map(|shards| ShardFilter::new(shards.clone(), &layout));
+    let input = match filter {
+        Some(filter) => input.of_shards(filter),
+        None => input,
+    };
+    Ok(OpenedArchive { input, layout, shards })
+}
+
+/// The shards that are looked at, and whether the archive holds others, too.
+fn shards_of(
+    asked: Option<&Shards>,
+    recorded: Option<Shards>,
+    input: &ArchiveInput,
+) -> Result<(Option<Shards>, bool)> {
+    match (asked, recorded) {
+        (None, recorded) => Ok((recorded, false)),
+        (Some(asked), None) => Ok((Some(asked.clone()), true)),
+        (Some(asked), Some(recorded)) if asked.are_among(&recorded) => {
+            let others = *asked != recorded;
+            Ok((Some(asked.clone()), others))
+        }
+        (Some(asked), Some(recorded)) => Err(Error::usage(format!(
+            "{} is the shard {recorded}, and --shard asks for {asked}; nothing was done",
+            input.name()
+        ))
+        .hint("Leave --shard out: the manifest says which shard it is.")),
+    }
 }
 
 /// Finds the layout that is given, or that a manifest names.
@@ -117,8 +148,13 @@ pub(crate) fn state_folder(asked: Option<&Path>, file: Option<&Path>) -> Result<
     Ok(parent.unwrap_or(Path::new(".")).to_owned())
 }
 
-/// The file of a command that belongs to an archive: `NAME.suffix` beside it, or `suffix` in a folder of parts.
-pub(crate) fn companion(archive: &Path, suffix: &str) -> PathBuf {
+/// The file of a command that belongs to an archive: `NAME.suffix` beside it, or `suffix` in a folder of parts. Runs for
+/// `shards` of it may go side by side, so each has its own.
+pub(crate) fn companion(archive: &Path, shards: Option<&Shards>, suffix: &str) -> PathBuf {
+    let suffix = &match shards {
+        Some(shards) => format!("{}.{suffix}", shards.file_word()),
+        None => suffix.to_owned(),
+    };
     if archive.is_dir() {
         return archive.join(suffix);
     }
@@ -128,8 +164,12 @@ pub(crate) fn companion(archive: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What the journal of an archive is called after: its first file, or standard input.
-pub(crate) fn journal_stem(input: &ArchiveInput) -> String {
+/// What the journal of an archive, or of shards of it, is called after: its first file, or standard input.
+pub(crate) fn journal_stem(input: &ArchiveInput, shards: Option<&Shards>) -> String {
     let name = input.files().first().and_then(|file| file.file_name());
-    name.map_or_else(|| "stdin".to_owned(), |name| name.to_string_lossy().into_owned())
+    let name = name.map_or_else(|| "stdin".to_owned(), |name| name.to_string_lossy().into_owned());
+    match shards {
+        Some(shards) => format!("{name}.{}", shards.file_word()),
+        None => name,
+    }
 }

@@ -38,7 +38,7 @@ pub async fn run(options: VerifyOptions, ui: &Ui, stop: &StopSignal) -> Result<O
     expectation.refuse_unknown_tenants(&options.only_tenants)?;
     let description = describe(reader.as_ref(), "store", ui).await?;
     refuse_other_key(&description, &expectation.layout, "nothing was compared")?;
-    let mut findings = Findings::new(findings_path(&options));
+    let mut findings = Findings::new(findings_path(&options, &expectation));
     let stopped = || stop.check("Interrupted; nothing was changed. Run the same command again.");
 
     let activity = reader.activity().await?;
@@ -106,6 +106,7 @@ async fn read(
         SORT_BUDGET,
         watch,
     )
+    .of_shards(expectation.shards.as_ref())
     .with_samples(KeySamples::new(&expectation.layout, options.show_content));
     let concurrency = reader_concurrency(&options.against.rates);
     Ok(scan(reader, snapshot, concurrency, consumer, stopped).await?.into_found())
@@ -276,9 +277,9 @@ impl Verification<'_> {
     }
 }
 
-fn findings_path(options: &VerifyOptions) -> Option<PathBuf> {
+fn findings_path(options: &VerifyOptions, expectation: &Expectation) -> Option<PathBuf> {
     options.findings.clone().or_else(|| {
         let beside = options.archive.paths.first().filter(|path| !is_dash(path))?;
-        Some(companion(beside, "verify.findings.ndjson"))
+        Some(companion(beside, expectation.shards.as_ref(), "verify.findings.ndjson"))
     })
 }

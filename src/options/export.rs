@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use super::{Destination, LayoutOptions, StoreOptions};
+use super::{Destination, LayoutOptions, Shards, StoreOptions};
 
 /// What `export` is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct ExportOptions {
     pub from: StoreOptions,
     /// The layout; its name is always given.
     pub layout: LayoutOptions,
+    /// The shards that are exported; `None` is all of the collection.
+    pub shard: Option<Shards>,
     /// Where the archive goes.
     pub out: Destination,
     /// Where the manifest goes when the archive goes to standard output; `None` otherwise.

@@ -7,6 +7,7 @@ use super::finding::{create_beside, persist};
 use super::{FIRST_FINDINGS, Finding, Notice, Outcome, Report};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::shard::Shards;
 
 /// The JSON result: the members that every verb has around those of its own.
 #[derive(Debug, Serialize)]
@@ -16,6 +17,8 @@ pub struct Envelope<'a> {
     exit_code: u8,
     #[serde(flatten)]
     report: Option<&'a Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a Shards>,
     notices: &'a [Notice],
     findings: &'a [Finding],
     findings_total: u64,
@@ -48,6 +51,7 @@ impl<'a> Envelope<'a> {
             tool: super::tool(),
             exit_code: status.code(),
             report: outcome.map(|outcome| &outcome.report),
+            shard: outcome.and_then(|outcome| outcome.shard.as_ref()),
             notices: notices.get(..FIRST_FINDINGS).unwrap_or(notices),
             findings: findings.map_or(&[], |findings| &findings.first),
             findings_total: findings.map_or(0, |findings| findings.total),

@@ -33,6 +33,9 @@ const SHOWN_TENANTS: usize = 40;
 
 /// Shows what a command came to.
 pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
+    if let Some(shards) = &outcome.shard {
+        ui.line(&format!("Shard {shards}: of the other streams nothing is said here."))?;
+    }
     match &outcome.report {
         Report::Export(report) => copy::export(report, ui)?,
         Report::Rekey(report) => rewrite::rekey(report, ui)?,

@@ -51,6 +51,10 @@ impl Recorder {
         }
     }
 
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// Reads a line: its identity, order key and join key.
     pub fn read(&mut self, line: &[u8]) -> Result<Result<usize, Refusal>> {
         self.order_key.clear();
@@ -135,7 +139,7 @@ pub fn collect_expected(
             files.push(chunk.file().to_owned());
             files.len() - 1
         });
-        for line in chunk.lines() {
+        for (index, line) in chunk.lines().enumerate() {
             let refused = |refusal: Refusal| {
                 Error::file(format!(
                     "Line {} of {:?} is no rekeyed document: {refusal}",
@@ -155,7 +159,9 @@ pub fn collect_expected(
             };
             let shown = recorder.inspector.display_key(&recorder.tape, line.bytes).into_owned();
             let tenant = match &mut key_maps {
-                Some(key_maps) => key_maps.next(&shown, |row| Ok(tenants.number(&row.tenant)))?,
+                Some(key_maps) => {
+                    key_maps.row(chunk.position(index), &shown, |row| Ok(tenants.number(&row.tenant)))?
+                }
                 None => tenants.number_of_key(&shown, tenant),
             };
             recorder.read_as(tenants, tenant, line.bytes);

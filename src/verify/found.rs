@@ -10,6 +10,7 @@ use crate::key::Escaping;
 use crate::layout::{KeyState, Layout};
 use crate::report::{Finding, FindingCode};
 use crate::scan::PageConsumer;
+use crate::shard::{ShardFilter, ShardSieve, Shards};
 use crate::sort::Sorter;
 use crate::stores::LegacyProbe;
 
@@ -52,6 +53,7 @@ pub struct FoundConsumer {
     owner_fields: Vec<String>,
     scratch: Scratch,
     found: Found,
+    sieve: Option<ShardSieve>,
     watch: Box<dyn Fn(u64, u64) + Send>,
 }
 
@@ -86,8 +88,17 @@ impl FoundConsumer {
                 tenants,
                 samples: None,
             },
+            sieve: None,
             watch,
         }
+    }
+
+    /// Looks at the documents of certain shards alone, and at those of which nobody can tell the shard.
+    #[must_use]
+    pub fn of_shards(self, shards: Option<&Shards>) -> Self {
+        let filter = |shards: &Shards| ShardFilter::new(shards.clone(), self.recorder.layout());
+        let sieve = shards.map(|shards| filter(shards).sieve());
+        Self { sieve, ..self }
     }
 
     /// Keeps a few keys of each tenant, too.
@@ -198,15 +209,20 @@ fn name(findings: &mut Vec<Finding>, finding: Finding) {
 impl PageConsumer for FoundConsumer {
     fn take(&mut self, lines: &Lines) -> Result<()> {
         for line in lines.iter() {
-            match self.recorder.read(line)? {
+            let read = self.recorder.read(line)?;
+            // The numbers of the global sequence are of all shards together.
+            let number = self.recorder.inspector.sequence(&self.recorder.tape, line);
+            self.found.highest = self.found.highest.max(number);
+            if self.sieve.as_mut().is_some_and(|sieve| !sieve.keeps(line)) {
+                continue;
+            }
+            match read {
                 Ok(stream_len) if matches!(self.recorder.identity.state, KeyState::Rekeyed { .. }) => {
                     self.rekeyed(line, stream_len)?;
                 }
                 Ok(_) => self.legacy(line)?,
                 Err(refusal) => self.outside(line, refusal.reason, &refusal.detail),
             }
-            let number = self.recorder.inspector.sequence(&self.recorder.tape, line);
-            self.found.highest = self.found.highest.max(number);
         }
         (self.watch)(lines.len() as u64, lines.bytes() as u64);
         Ok(())

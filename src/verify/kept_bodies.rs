@@ -14,8 +14,8 @@ const UNREADABLE: &[u8] = b"unreadable";
 /// Gets the shown key and version of a document and what is wrong with it.
 pub type Differs<'a> = dyn FnMut(&str, Option<i64>, &str) -> Result<()> + 'a;
 
-/// Gets a document's place, shown key, version and body digest.
-type EachBody<'a> = dyn FnMut(&[u8], &str, Option<i64>, &[u8; 32]) -> Result<()> + 'a;
+/// Gets a document's position in the archive, place, shown key, version and body digest.
+type EachBody<'a> = dyn FnMut(u64, &[u8], &str, Option<i64>, &[u8; 32]) -> Result<()> + 'a;
 
 /// What holding the legacy archive against the key maps came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn compare_bodies(
     check_rekeyed(rekeyed, key_maps, layout, &mut moved, differs)?;
     let mut moved = moved.into_table()?;
     let mut bodies = Bodies::default();
-    each_body(legacy, layout, &mut |place, shown, version, body| {
+    each_body(legacy, layout, &mut |_, place, shown, version, body| {
         match moved.first(place)? {
             None => bodies.not_moved += 1,
             Some(row) if row.get(..32) == Some(body.as_slice()) => bodies.same += 1,
@@ -65,8 +65,8 @@ fn check_rekeyed(
     differs: &mut Differs<'_>,
 ) -> Result<()> {
     let mut place = Vec::new();
-    each_body(rekeyed, layout, &mut |_, shown, version, body| {
-        let row = key_maps.next(shown, |row| {
+    each_body(rekeyed, layout, &mut |position, _, shown, version, body| {
+        let row = key_maps.row(position, shown, |row| {
             write_place(&row.old, row.version, &row.key, &mut place);
             Ok(row.digest)
         })?;
@@ -77,7 +77,7 @@ fn check_rekeyed(
     })
 }
 
-/// Hands over each document's place (shown key, version, store key), shown key, version and body.
+/// Hands over each document's position, place (shown key, version, store key), shown key, version and body.
 fn each_body(input: &ArchiveInput, layout: &Layout, each: &mut EachBody<'_>) -> Result<()> {
     let mut recorder = Recorder::new(layout, None);
     let touched: Vec<String> = layout.touched_fields().into_iter().map(str::to_owned).collect();
@@ -86,10 +86,11 @@ fn each_body(input: &ArchiveInput, layout: &Layout, each: &mut EachBody<'_>) -> 
     let mut reader = input.line_reader();
     let mut chunk = Chunk::new();
     while reader.fill(&mut chunk)? {
-        for line in chunk.lines() {
+        for (index, line) in chunk.lines().enumerate() {
+            let position = chunk.position(index);
             let Ok(inspected) = recorder.read(line.bytes) else {
                 // A line that cannot be read cannot have been moved either.
-                each(UNREADABLE, "", None, &[0; 32])?;
+                each(position, UNREADABLE, "", None, &[0; 32])?;
                 continue;
             };
             // A document that the layout refuses was not moved; its place is still its own.
@@ -99,7 +100,7 @@ fn each_body(input: &ArchiveInput, layout: &Layout, each: &mut EachBody<'_>) -> 
             let store_key = recorder.inspector.store_key(&recorder.tape, line.bytes);
             let store_key = store_key.map(|key| key.0).unwrap_or_default();
             write_place(&shown, version, &store_key, &mut place);
-            each(&place, &shown, version, &body.0)?;
+            each(position, &place, &shown, version, &body.0)?;
         }
     }
     reader.finish().map(drop)

@@ -20,7 +20,7 @@ fn read_named(name: &str, bytes: &[u8], max_line: usize) -> Result<Read> {
     let mut reader = LineReader::new(format!("{path:?}"), sources, Vec::new(), Arc::default(), max_line);
     let (mut lines, mut unterminated) = (Vec::new(), false);
     while let Some(chunk) = reader.next_chunk()? {
-        assert_eq!(chunk.first_document(), lines.len() as u64);
+        assert_eq!(chunk.position(0), lines.len() as u64);
         assert_eq!(chunk.file(), path);
         unterminated = chunk.last_line_unterminated();
         lines

@@ -122,6 +122,7 @@ impl<'a> Walk<'a> {
 
     async fn export(&self) -> Result<String> {
         let options = ExportOptions {
+            shard: None,
             from: self.store("shop")?,
             layout: LayoutOptions { layout: Some(self.fixture.layout.to_owned()), parameters: Vec::new() },
             out: Destination::File(self.file("legacy.ndjson")),
@@ -232,12 +233,7 @@ impl<'a> Walk<'a> {
 }
 
 fn archive(path: PathBuf) -> ArchiveOptions {
-    ArchiveOptions {
-        paths: vec![path],
-        expect_documents: None,
-        manifest: None,
-        layout: LayoutOptions::default(),
-    }
+    ArchiveOptions { paths: vec![path], ..ArchiveOptions::default() }
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

@@ -69,7 +69,7 @@ impl<'a> WriteBatches<'a> {
     /// The next batch with the positions of its documents; `None` after the last document.
     pub fn next(&mut self, done: &Ranges) -> Result<Option<(Range<u64>, Writes)>> {
         let Self { batches, reader } = self;
-        batches.next(done, |batch, line| reader.take(batch, line))
+        batches.next(done, |batch, line, in_archive| reader.take(batch, line, in_archive))
     }
 }
 
@@ -97,10 +97,11 @@ impl<'a> WriteReader<'a> {
         let sha256 =
             plan.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
         let key_map = plan.key_map.as_deref();
+        let documents = plan.input.totals().map(|totals| totals.documents);
         Self {
             plan,
             checked,
-            key_map: key_map.map(|path| KeyMapReader::open(path, Some(checked.documents), sha256.as_deref())),
+            key_map: key_map.map(|path| KeyMapReader::open(path, documents, sha256.as_deref())),
             expiry,
             document: Examined::new(plan, target),
             scratch: Scratch::default(),
@@ -109,18 +110,27 @@ impl<'a> WriteReader<'a> {
     }
 
     /// Takes one line into the batch; without one it has its outcome already, and only the key map goes on.
-    fn take(&mut self, batch: Option<&mut Writes>, line: Line<'_>) -> Result<()> {
-        let row = match &mut self.key_map {
-            Some(key_map) => key_map.next()?.map(|row| OldKey {
-                old: row.old.into_owned(),
-                new: row.new.into_owned(),
-                origin: Origin { key: StoreKey(row.key.into()), body: row.digest },
-            }),
-            None => None,
-        };
+    fn take(&mut self, batch: Option<&mut Writes>, line: Line<'_>, in_archive: u64) -> Result<()> {
+        let row = self.row(in_archive)?;
         let position = self.position;
         self.position += 1;
         batch.map_or(Ok(()), |batch| self.take_line(batch, line, position, row))
+    }
+
+    /// The key map's row of the document at a position of the archive.
+    fn row(&mut self, in_archive: u64) -> Result<Option<OldKey>> {
+        let Some(key_map) = &mut self.key_map else { return Ok(None) };
+        while key_map.rows_read() < in_archive {
+            // Of another shard.
+            if key_map.next()?.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(key_map.next()?.map(|row| OldKey {
+            old: row.old.into_owned(),
+            new: row.new.into_owned(),
+            origin: Origin { key: StoreKey(row.key.into()), body: row.digest },
+        }))
     }
 
     fn take_line(

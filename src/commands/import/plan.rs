@@ -6,6 +6,7 @@ use crate::commands::{OpenedArchive, open_archive};
 use crate::document::StoreKind;
 use crate::key::Escaping;
 use crate::layout::Layout;
+use crate::shard::Shards;
 use crate::signal::StopSignal;
 use crate::stores::StoreAddress;
 use crate::{Error, Result};
@@ -40,6 +41,8 @@ pub(crate) struct Plan {
     pub layout: Layout,
     pub escaping: Option<Escaping>,
     pub address: StoreAddress,
+    /// The shards that are written; `None` is the whole archive.
+    pub shards: Option<Shards>,
     /// The key map, where documents are changed in place or move.
     pub key_map: Option<PathBuf>,
 }
@@ -47,7 +50,8 @@ pub(crate) struct Plan {
 impl Plan {
     pub(super) fn make(job: &Job, folder: &Path, stop: &StopSignal) -> Result<Self> {
         let address = job.to.address.clone();
-        let OpenedArchive { input, layout } = open_archive(&job.archive, Some(address.kind()), folder, stop)?;
+        let OpenedArchive { input, layout, shards } =
+            open_archive(&job.archive, Some(address.kind()), folder, stop)?;
         let manifest = input.manifest();
         refuse_other_kind(job.what, manifest, &input)?;
         if job.what == What::InPlace && !layout.keeps_store_key() {
@@ -69,7 +73,7 @@ impl Plan {
             What::Rekeyed | What::Legacy => None,
         };
         let escaping = manifest.and_then(|it| it.rekey.as_ref()).and_then(|rekey| rekey.escaping.escaping());
-        Ok(Self { what: job.what, input, layout, escaping, address, key_map })
+        Ok(Self { what: job.what, input, layout, escaping, address, shards, key_map })
     }
 
     /// The manifest, where the archive has one.

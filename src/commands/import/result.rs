@@ -30,7 +30,7 @@ pub(super) fn refused(job: &Job, plan: &Plan, checked: &Checked, findings: Findi
     } else {
         "Pass --on-refused set-aside to write the other streams and keep these in a side file."
     });
-    Ok(outcome(job, report, account).with_error(error))
+    Ok(outcome(job, plan, report, account).with_error(error))
 }
 
 /// The result of a run that came to its end.
@@ -63,7 +63,7 @@ pub(super) fn done(
     if !report.adds_up() {
         return Err(Error::bug(format!("The outcomes do not add up to the documents: {report:?}")));
     }
-    let mut outcome = outcome(job, report, account).and(sent.into());
+    let mut outcome = outcome(job, plan, report, account).and(sent.into());
     if has_findings {
         outcome = outcome.and(ExitStatus::Finding);
     }
@@ -73,7 +73,7 @@ pub(super) fn done(
     Ok(outcome)
 }
 
-fn outcome(job: &Job, report: ImportReport, account: FindingsAccount) -> Outcome {
+fn outcome(job: &Job, plan: &Plan, report: ImportReport, account: FindingsAccount) -> Outcome {
     let report = if job.what == What::Legacy { Report::Restore(report) } else { Report::Import(report) };
-    Outcome::done(report).with_findings(account)
+    Outcome::done(report).with_findings(account).of_shards(plan.shards.clone())
 }

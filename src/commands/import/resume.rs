@@ -19,6 +19,7 @@ pub(super) fn command(job: &Job) -> Vec<String> {
     for (name, value) in &job.archive.layout.parameters {
         flag("--set", Some(format!("{name}={value}")));
     }
+    flag("--shard", job.archive.shard.as_ref().map(ToString::to_string));
     flag("--manifest", job.archive.manifest.as_deref().map(shown));
     flag("--to", Some(job.to.address.to_string()));
     flag("--collection", Some(job.to.collection.clone()));

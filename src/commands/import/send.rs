@@ -106,7 +106,7 @@ fn context(job: &Job, plan: &Plan, target: &Target) -> Result<Context> {
     let identity = target.description.identity.as_deref().unwrap_or_default();
     Ok(Context {
         command: job.what.command().to_owned(),
-        archive: journal_stem(&plan.input),
+        archive: journal_stem(&plan.input, plan.shards.as_ref()),
         archive_sha256: totals.sha256.clone(),
         target: format!("{} {} {identity}", plan.address.identity(), job.to.collection),
         options: BTreeMap::from([

@@ -45,8 +45,8 @@ pub(super) fn write(
 /// name that no other archive gets.
 pub(super) fn path(plan: &Plan, beside: Option<&Path>, folder: &Path) -> PathBuf {
     if let Some(beside) = beside {
-        return super::companion(beside, "import.refused.ndjson");
+        return super::companion(beside, plan.shards.as_ref(), "import.refused.ndjson");
     }
     let digest = plan.input.totals().map_or("", |totals| totals.sha256.get(..16).unwrap_or_default());
-    folder.join(format!("stdin-{digest}.import.refused.ndjson"))
+    super::companion(&folder.join(format!("stdin-{digest}")), plan.shards.as_ref(), "import.refused.ndjson")
 }

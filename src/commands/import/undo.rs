@@ -74,7 +74,7 @@ fn header(plan: &Plan, target: &Target) -> Result<Header> {
     Ok(Header {
         format: FORMAT,
         tool: TOOL.to_owned(),
-        archive: journal_stem(&plan.input),
+        archive: journal_stem(&plan.input, plan.shards.as_ref()),
         archive_sha256: totals.sha256.clone(),
         target: Place::of(&target.description),
         source: manifest.and_then(|manifest| manifest.source.as_ref()).map(Place::of),

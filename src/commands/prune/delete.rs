@@ -45,7 +45,7 @@ impl Withdrawal for Deletes<'_> {
 
     fn next(&mut self) -> Result<Option<(u64, DeleteBatch)>> {
         let Self { batches, selector, .. } = self;
-        let take = |batch: Option<&mut DeleteBatch>, line: Line<'_>| {
+        let take = |batch: Option<&mut DeleteBatch>, line: Line<'_>, _| {
             batch.map_or(Ok(()), |batch| selector.take(batch, line))
         };
         let next = batches.next(&Ranges::default(), take)?;

@@ -48,5 +48,6 @@ pub(super) fn finish(
         return Err(crate::Error::bug(format!("The outcomes do not add up to the documents: {report:?}")));
     }
     let exit = if is_partial { ExitStatus::Partial } else { ExitStatus::Done };
-    Ok(Outcome::done(Report::Prune(report)).with_findings(account).and(exit))
+    let outcome = Outcome::done(Report::Prune(report)).of_shards(archives.shards.clone());
+    Ok(outcome.with_findings(account).and(exit))
 }

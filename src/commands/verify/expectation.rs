@@ -11,6 +11,7 @@ use crate::key::Escaping;
 use crate::layout::Layout;
 use crate::options::VerifyOptions;
 use crate::report::Level;
+use crate::shard::Shards;
 use crate::signal::StopSignal;
 use crate::stores::Description;
 use crate::tenant::{PrefixConflict, PrefixSet};
@@ -22,6 +23,8 @@ pub(super) struct Expectation {
     pub layout: Layout,
     pub escaping: Option<Escaping>,
     pub folder: PathBuf,
+    /// The shards that are looked at; `None` is everything.
+    pub shards: Option<Shards>,
     input: Option<ArchiveInput>,
     manifests: Vec<(PathBuf, Manifest)>,
     /// Whether only the key maps tell the tenants: keys can be read in more than one way.
@@ -37,16 +40,18 @@ impl Expectation {
             return Err(Error::usage("Archives and manifests cannot be mixed")
                 .hint("Pass either archives or manifests."));
         }
-        let (input, manifests, layout) = if are_manifests > 0 {
+        let (input, manifests, layout, shards) = if are_manifests > 0 {
             let read = |path: &PathBuf| Ok((path.clone(), Manifest::read(path)?));
             let manifests: Vec<_> = options.archive.paths.iter().map(read).collect::<Result<_>>()?;
             let recorded = manifests.first().map(|(_, manifest)| (&manifest.layout, manifest.store));
             let layout = find_layout(&options.archive.layout, Some(kind), recorded)?;
-            (None, manifests, layout)
+            let shards = Shards::together(manifests.iter().map(|(_, manifest)| manifest.shard.as_ref()))?;
+            (None, manifests, layout, shards)
         } else {
-            let OpenedArchive { input, layout } = open_archive(&options.archive, Some(kind), folder, stop)?;
+            let OpenedArchive { input, layout, shards } =
+                open_archive(&options.archive, Some(kind), folder, stop)?;
             let manifests = input.manifests().cloned().collect();
-            (Some(input), manifests, layout)
+            (Some(input), manifests, layout, shards)
         };
         let mut escaping = None;
         for (path, manifest) in &manifests {
@@ -63,13 +68,14 @@ impl Expectation {
             escaping = escaping.or(rekey.escaping.escaping());
         }
         let input = if options.counts_only && !manifests.is_empty() { None } else { input };
+        refuse_counts_of_shards(options, input.as_ref(), &manifests)?;
         let overlap = overlapping_tenants(&layout, escaping, &manifests);
         if let (Some(overlap), None) = (&overlap, &input) {
             return Err(Error::usage(format!("Only a key map tells whose these keys are, since {overlap}"))
                 .hint("Pass the archives instead of their manifests, without --counts-only, each with its key map beside it."));
         }
         let by_key_map = overlap.is_some();
-        Ok(Self { layout, escaping, folder: folder.to_owned(), input, manifests, by_key_map })
+        Ok(Self { layout, escaping, folder: folder.to_owned(), shards, input, manifests, by_key_map })
     }
 
     /// Refuses to look for tenants that the manifests do not have: nothing would be compared, and match.
@@ -167,6 +173,22 @@ impl Expectation {
             Ok(KeyMapReader::open(&key_map, Some(manifest.totals.documents), Some(sha256)))
         };
         Ok(KeyMaps::new(self.manifests.iter().map(open).collect::<Result<_>>()?))
+    }
+}
+
+/// Refuses to compare counts of shards with manifests that count the whole.
+fn refuse_counts_of_shards(
+    options: &VerifyOptions,
+    input: Option<&ArchiveInput>,
+    manifests: &[(PathBuf, Manifest)],
+) -> Result<()> {
+    let Some(asked) = options.archive.shard.as_ref().filter(|_| input.is_none()) else { return Ok(()) };
+    match manifests.iter().find(|(_, manifest)| manifest.shard.as_ref() != Some(asked)) {
+        Some((path, _)) => Err(Error::usage(format!(
+            "{path:?} does not count the documents of the shard {asked} alone; nothing was compared"
+        ))
+        .hint("Pass the archive, without --counts-only: its documents of the shard are then compared.")),
+        None => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::document::canonical::{Scratch, digest};
 use crate::document::json::Tape;
 use crate::layout::Inspector;
 use crate::report::{Finding, FindingCode, Findings};
+use crate::shard::ShardFilter;
 use crate::sort::{SortedTable, Sorter};
 use crate::verify::compare_bodies;
 use crate::{Error, Result};
@@ -66,7 +67,11 @@ fn open(run: &Verification<'_>) -> Result<Option<ArchiveInput>> {
         .hint("Pass the legacy archive that rekey read."));
     }
     refuse_unrelated(run, &input)?;
-    Ok(Some(input))
+    // What is in other shards is in rekeyed archives that are not looked at here.
+    Ok(Some(match &run.expectation.shards {
+        Some(shards) => input.of_shards(ShardFilter::new(shards.clone(), layout)),
+        None => input,
+    }))
 }
 
 /// Refuses a legacy archive that no rekeyed one was made from: every document of it would count as missing.

@@ -80,7 +80,8 @@ pub(super) fn finish(
         streams_probed: probed,
     };
     let exit = if verdict == Verdict::Match { ExitStatus::Done } else { ExitStatus::Finding };
-    Ok((Outcome::done(Report::Verify(report.clone())).with_findings(account).and(exit), report))
+    let outcome = Outcome::done(Report::Verify(report.clone())).of_shards(expectation.shards.clone());
+    Ok((outcome.with_findings(account).and(exit), report))
 }
 
 fn tenant_verdict(tenant: &TenantComparison, level: Level) -> Verdict {

@@ -2,6 +2,7 @@
 
 mod apply;
 mod archive;
+mod combine;
 mod completions;
 mod conclude;
 mod demo;

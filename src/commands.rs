@@ -1,6 +1,7 @@
 //! The verbs: each wires the parts together and knows no argument and no terminal control sequence.
 
 mod batches;
+pub mod combine;
 mod counter;
 pub mod demo;
 pub mod doctor;

@@ -3,6 +3,7 @@
 //! `cli` turns arguments into these structs and is the only one that knows clap. A value that stands here
 //! has passed every check that needs neither an archive nor a store.
 
+mod combine;
 mod demo;
 mod doctor;
 mod explain;
@@ -23,6 +24,7 @@ mod verify;
 
 use std::path::{Path, PathBuf};
 
+pub use combine::CombineOptions;
 pub use demo::DemoOptions;
 pub use doctor::{DoctorOptions, ExaminedStore, Purpose, StoreRole};
 pub use explain::ExplainOptions;

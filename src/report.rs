@@ -16,11 +16,11 @@ pub use explanation::Explanation;
 pub use finding::{FIRST_FINDINGS, Finding, Findings, FindingsAccount};
 pub use text::{show, what_was_found};
 pub use verb::{
-    Counted, DemoLayout, DemoReport, DoctorReport, ExplainReport, ExportReport, ImportReport, InitReport,
-    JournalState, JournalStatus, KeySample, Level, MachineHealth, Met, PageReport, PermissionHealth,
-    PlanReport, PruneReport, RehearsalReport, RekeyReport, RunReport, SagaAges, SagaGroup, SagasReport,
-    ShardReport, StateReport, StatusReport, StoreHealth, StoreReport, StoreStatus, TenantVerdict, Totals,
-    UndoReport, Verdict, VerifyReport,
+    CombineReport, Counted, DemoLayout, DemoReport, DoctorReport, ExplainReport, ExportReport, ImportReport,
+    InitReport, JournalState, JournalStatus, KeySample, Level, MachineHealth, Met, PageReport,
+    PermissionHealth, PlanReport, PruneReport, RehearsalReport, RekeyReport, RunReport, SagaAges, SagaGroup,
+    SagasReport, ShardReport, StateReport, StatusReport, StoreHealth, StoreReport, StoreStatus,
+    TenantVerdict, Totals, UndoReport, Verdict, VerifyReport,
 };
 
 use serde::Serialize;
@@ -124,6 +124,8 @@ pub enum Report {
     Rehearsal(RehearsalReport),
     /// Of `sagas`.
     Sagas(SagasReport),
+    /// Of `combine`.
+    Combine(CombineReport),
     /// Of `shard`.
     Shard(ShardReport),
     /// Of `status`.

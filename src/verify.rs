@@ -24,9 +24,7 @@ pub use doubled::find_doubled;
 pub use expected::{Expected, collect_expected};
 pub use found::{Found, FoundConsumer};
 pub use framework::{SampledStream, StreamChoice, StreamSample, query_streams};
-pub use join::{
-    Comparison, Difference, Receivers, TenantComparison, add_accounts, by_name, compare, compare_counts,
-};
+pub use join::{Comparison, Difference, Receivers, TenantComparison, by_name, compare, compare_counts};
 pub use kept_bodies::{Bodies, compare_bodies, write_place};
 pub use key_maps::KeyMaps;
 pub use key_samples::{FoundKey, KeySamples};

@@ -181,6 +181,16 @@ pub struct TenantAccount {
     pub content: ContentSum,
 }
 
+impl TenantAccount {
+    /// Adds the account of other streams of the tenant.
+    pub fn merge(&mut self, other: &Self) {
+        self.streams += other.streams;
+        self.documents += other.documents;
+        self.last_versions_sum += other.last_versions_sum;
+        self.content.merge(&other.content);
+    }
+}
+
 /// Now, in whole milliseconds, for a manifest's time stamps.
 pub fn now() -> Timestamp {
     let now = Timestamp::now();

@@ -1,6 +1,7 @@
 use clap::Subcommand;
 
 use super::apply::ApplyArgs;
+use super::combine::CombineArgs;
 use super::completions::CompletionsArgs;
 use super::demo::DemoArgs;
 use super::doctor::DoctorArgs;
@@ -24,9 +25,9 @@ use super::verify::VerifyArgs;
 use crate::commands;
 use crate::error::Result;
 use crate::options::{
-    DemoOptions, DoctorOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions, PlanOptions,
-    PruneOptions, RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, SagasOptions, ShardOptions,
-    StatusOptions, UndoOptions, VerifyOptions,
+    CombineOptions, DemoOptions, DoctorOptions, ExplainOptions, ExportOptions, ImportOptions, InitOptions,
+    PlanOptions, PruneOptions, RehearseOptions, RekeyOptions, RestoreOptions, RunOptions, SagasOptions,
+    ShardOptions, StatusOptions, UndoOptions, VerifyOptions,
 };
 use crate::report::dossier::ReportTarget;
 use crate::report::{Outcome, PageReport, Report};
@@ -51,6 +52,7 @@ pub(super) enum Verb {
     Rehearse(RehearseArgs),
     Sagas(SagasArgs),
     Shard(ShardArgs),
+    Combine(CombineArgs),
     Status(StatusArgs),
     Init(InitArgs),
     Doctor(DoctorArgs),
@@ -77,6 +79,7 @@ pub(super) enum Command {
     Rehearse(RehearseOptions),
     Sagas(SagasOptions),
     Shard(ShardOptions),
+    Combine(CombineOptions),
     Status(StatusOptions),
     Init(InitOptions),
     Doctor(DoctorOptions),
@@ -102,6 +105,7 @@ impl Verb {
             Self::Rehearse(_) => "rehearse",
             Self::Sagas(_) => "sagas",
             Self::Shard(_) => "shard",
+            Self::Combine(_) => "combine",
             Self::Status(_) => "status",
             Self::Init(_) => "init",
             Self::Doctor(_) => "doctor",
@@ -159,6 +163,7 @@ impl Verb {
             Self::Status(args) => Command::Status(args.into_options(global)?),
             Self::Init(args) => args.into_command(),
             Self::Sagas(args) => Command::Sagas(args.into_options()?),
+            Self::Combine(args) => Command::Combine(args.into_options(global)?),
             Self::Shard(args) => Command::Shard(args.into_options(global)?),
             Self::Doctor(args) => Command::Doctor(args.into_options()?),
             Self::Demo(args) => Command::Demo(args.into_options()),
@@ -185,6 +190,7 @@ impl Command {
             Self::Apply(options) | Self::Run(options) => commands::run::run(options, ui, stop).await,
             Self::Rehearse(options) => commands::rehearse::run(options, ui, stop).await,
             Self::Sagas(options) => commands::sagas::run(options, ui, stop).await,
+            Self::Combine(options) => commands::combine::run(&options, ui, stop),
             Self::Shard(options) => commands::shard::run(&options, ui, stop),
             Self::Status(options) => commands::status::run(&options),
             Self::Init(options) => commands::init::run(options, ui, stop).await,

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use jiff::Timestamp;
 
 use super::legacy_blocks::{SORT_BUDGET, legacy_blocks};
-use super::manifest::{TOOL, count_notices, file_name, layout_account};
+use super::manifest::{TOOL, count_notices, file_name, layout_account, prefix_conflicts};
 use super::{OpenedArchive, open_archive, state_folder};
 use crate::archive::{
     ArchiveWriter, FORMAT, KeyMapWriter, Manifest, RecordedEscaping, RekeyAccount, Staged, Totals, now,
@@ -27,7 +27,7 @@ use crate::rewrite::{
     Written,
 };
 use crate::signal::StopSignal;
-use crate::tenant::{PrefixConflict, PrefixSet, TenantResolver, UnusedRows};
+use crate::tenant::{PrefixConflict, TenantResolver, UnusedRows};
 use crate::ui::{Ui, format};
 use crate::{Error, Result};
 use outputs::Outputs;
@@ -292,12 +292,7 @@ impl Rewrite<'_> {
 
     /// Tenants whose keys could be read two ways.
     fn prefix_conflicts(&self, account: &Account) -> Vec<PrefixConflict> {
-        let escaping = self.rules.escaping.unwrap_or(Escaping::Raw);
-        let mut prefixes = PrefixSet::new();
-        for tenant in account.tenants.keys() {
-            prefixes.insert(tenant, self.rules.layout.tenant_prefix(tenant, escaping).as_bytes());
-        }
-        prefixes.conflicts()
+        prefix_conflicts(&self.rules.layout, self.rules.escaping, account.tenants.keys())
     }
 
     fn refusal(&self, account: &Account, outputs: &Outputs) -> Error {

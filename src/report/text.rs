@@ -47,6 +47,7 @@ pub fn show(outcome: &Outcome, ui: &Ui) -> Result<()> {
         Report::Run(report) => run::run(report, ui)?,
         Report::Rehearsal(report) => rehearsal::rehearsal(report, ui)?,
         Report::Sagas(report) => sagas::sagas(report, ui)?,
+        Report::Combine(report) => shard::combine(report, ui)?,
         Report::Shard(report) => shard::shard(report, ui)?,
         Report::Status(report) => status::status(report, ui)?,
         Report::Init(report) => init(report, ui)?,

@@ -24,7 +24,7 @@ pub use rehearsal::{Met, RehearsalReport};
 pub use rewrite::{KeySample, RekeyReport};
 pub use run::{RunReport, StateReport, StoreReport};
 pub use sagas::{SagaAges, SagaGroup, SagasReport};
-pub use shard::ShardReport;
+pub use shard::{CombineReport, ShardReport};
 pub use status::{JournalState, JournalStatus, StatusReport, StoreStatus};
 pub use verify::{Counted, Level, TenantVerdict, Totals, Verdict, VerifyReport};
 

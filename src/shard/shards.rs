@@ -20,6 +20,11 @@ impl Shards {
         self.of
     }
 
+    /// Their numbers, in order.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.numbers.iter().copied()
+    }
+
     /// Whether a shard is among them.
     pub fn contains(&self, number: u32) -> bool {
         self.numbers.contains(&number)

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::framework::StreamSample;
 use super::{Record, TenantNames};
 use crate::Result;
-use crate::archive::{ContentSum, TenantAccount};
+use crate::archive::TenantAccount;
 use crate::sort::{Sorted, Sorter};
 use crate::stores::Expiry;
 
@@ -335,12 +335,4 @@ impl TenantComparison {
 /// The tenants by name, for a result.
 pub fn by_name(comparison: Comparison, names: &TenantNames) -> BTreeMap<String, TenantComparison> {
     comparison.tenants.into_iter().map(|(number, it)| (names.name(number).to_owned(), it)).collect()
-}
-
-/// The sum of several accounts of one tenant.
-pub fn add_accounts(sum: &mut TenantAccount, account: &TenantAccount) {
-    sum.streams += account.streams;
-    sum.documents += account.documents;
-    sum.last_versions_sum += account.last_versions_sum;
-    sum.content.merge(&ContentSum::clone(&account.content));
 }

@@ -3,7 +3,7 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 19] = [
     "export",
     "rekey",
     "import",
@@ -15,6 +15,8 @@ const VERBS: [&str; 17] = [
     "run",
     "rehearse",
     "init",
+    "shard",
+    "combine",
     "sagas",
     "doctor",
     "demo",

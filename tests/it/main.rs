@@ -58,6 +58,7 @@ mod scene;
 mod schema;
 #[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod secrets;
+mod shards;
 mod signals;
 mod status;
 mod terminal;

@@ -19,6 +19,7 @@ fn manifest() -> Manifest {
             parameters: BTreeMap::from([("b".into(), "2".into()), ("a".into(), "1".into())]),
         },
         store: StoreKind::MongoDb,
+        shard: None,
         source: None,
         started: time("2026-11-30T10:00:00.25Z"),
         ended: time("2026-11-30T10:00:01Z"),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::{ArchiveInput, Companions, KeyMapReader, Manifest, TenantAccount};
 use crate::commands::legacy_blocks::SORT_BUDGET;
+use crate::commands::manifest::prefix_conflicts;
 use crate::commands::source::find_layout;
 use crate::commands::{OpenedArchive, open_archive};
 use crate::key::Escaping;
@@ -14,8 +15,8 @@ use crate::report::Level;
 use crate::shard::Shards;
 use crate::signal::StopSignal;
 use crate::stores::Description;
-use crate::tenant::{PrefixConflict, PrefixSet};
-use crate::verify::{Expected, KeyMaps, TenantNames, add_accounts, collect_expected};
+use crate::tenant::PrefixConflict;
+use crate::verify::{Expected, KeyMaps, TenantNames, collect_expected};
 use crate::{Error, Result};
 
 /// What must be in the store, as archives or their manifests say.
@@ -152,10 +153,10 @@ impl Expectation {
 
     /// The accounts of the manifests, tenant by tenant.
     pub fn accounts(&self, names: &mut TenantNames) -> BTreeMap<u32, TenantAccount> {
-        let mut accounts = BTreeMap::new();
+        let mut accounts: BTreeMap<u32, TenantAccount> = BTreeMap::new();
         for (_, manifest) in &self.manifests {
             for (tenant, account) in manifest.rekey.iter().flat_map(|rekey| &rekey.tenants) {
-                add_accounts(accounts.entry(names.number(tenant)).or_default(), account);
+                accounts.entry(names.number(tenant)).or_default().merge(account);
             }
         }
         accounts
@@ -201,14 +202,8 @@ fn overlapping_tenants(
     if !layout.has_tenant_in_key_alone() {
         return None;
     }
-    let mut prefixes = PrefixSet::new();
-    for (_, manifest) in manifests {
-        for tenant in manifest.rekey.iter().flat_map(|rekey| rekey.tenants.keys()) {
-            let prefix = layout.tenant_prefix(tenant, escaping.unwrap_or(Escaping::Raw));
-            prefixes.insert(tenant, prefix.as_bytes());
-        }
-    }
-    prefixes.conflicts().into_iter().next()
+    let rekeys = manifests.iter().filter_map(|(_, manifest)| manifest.rekey.as_ref());
+    prefix_conflicts(layout, escaping, rekeys.flat_map(|rekey| rekey.tenants.keys())).into_iter().next()
 }
 
 /// The first few tenants, and how many more there are.

@@ -1,8 +1,32 @@
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::check::Reason;
+
+/// The result of `combine`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CombineReport {
+    /// The layout's full name.
+    pub layout: String,
+    /// How many archives were combined.
+    pub parts: u64,
+    /// Documents in the archive.
+    pub documents: u64,
+    /// Streams in the archive (sagas, where the layout is of sagas).
+    pub streams: u64,
+    /// Bytes of the lines, uncompressed, each with its LF.
+    pub bytes: u64,
+    /// SHA-256 of the lines, 64 hex digits.
+    pub sha256: String,
+    /// Documents in the list of what was set aside.
+    pub set_aside: u64,
+    /// The archive.
+    pub archive: PathBuf,
+    /// Its manifest.
+    pub manifest: PathBuf,
+}
 
 /// The result of `shard`: how many documents went where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -12,7 +12,7 @@ pub struct ShardReader {
     of: NonZeroU32,
     tape: Tape,
     /// By what is known of the escaping, which is nothing, and by either one for keys that can then be read two ways.
-    inspectors: [Inspector; 3],
+    inspectors: Box<[Inspector; 3]>,
     identity: Identity,
     map_key: String,
 }
@@ -23,8 +23,10 @@ impl ShardReader {
         Self {
             of,
             tape: Tape::new(),
-            inspectors: [None, Some(Escaping::Escaped), Some(Escaping::Raw)]
-                .map(|escaping| Inspector::new(layout, escaping)),
+            inspectors: Box::new(
+                [None, Some(Escaping::Escaped), Some(Escaping::Raw)]
+                    .map(|escaping| Inspector::new(layout, escaping)),
+            ),
             identity: Identity::default(),
             map_key: String::new(),
         }
@@ -40,7 +42,7 @@ impl ShardReader {
             Refusal::new(reason, error.to_string())
         })?;
         let Self { of, tape, inspectors, identity, map_key } = self;
-        let [unstated, stated @ ..] = inspectors;
+        let [unstated, stated @ ..] = &mut **inspectors;
         match unstated.inspect(tape, line, identity) {
             Err(refusal) if refusal.reason == Reason::EscapingNeeded => {
                 let read = stated.iter_mut().any(|it| it.inspect(tape, line, identity).is_ok());

@@ -103,10 +103,9 @@ fn refuse_other_run(part: &Part, first: &Manifest, layout: &Layout) -> Result<()
         "order"
     } else {
         match (&manifest.rekey, &first.rekey) {
-            (None, None) => return Ok(()),
             (Some(this), Some(first)) if this.rule != first.rule => "tenant rule",
             (Some(this), Some(first)) if this.allowances != first.allowances => "allowed exceptions",
-            (Some(_), Some(_)) => return Ok(()),
+            (Some(_), Some(_)) | (None, None) => return Ok(()),
             _ => "kind: one is legacy, one rekeyed",
         }
     };

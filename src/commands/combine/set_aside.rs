@@ -41,12 +41,12 @@ pub(super) fn merge(parts: &[Part], folder: &Path, out: &Path) -> Result<Option<
     }
     let mut list = ArchiveWriter::create(&Companions::of(out).refused)?;
     let mut entries = entries.finish()?;
-    let mut last: Vec<u8> = Vec::new();
+    let mut written: Vec<u8> = Vec::new();
     while let Some((_, entry)) = entries.next()? {
-        if entry != last {
+        if entry != written {
             list.write_line(entry)?;
-            last.clear();
-            last.extend_from_slice(entry);
+            written.clear();
+            written.extend_from_slice(entry);
         }
     }
     list.finish().map(Some)

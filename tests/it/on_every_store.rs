@@ -1,7 +1,8 @@
 //! A project of four stores, one on each database: planned, rehearsed, applied, verified and pruned with four commands,
 //! and killed in the middle.
 
-use std::process::Stdio;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rekey::document::StoreKind;
@@ -47,14 +48,38 @@ impl Window {
         self.project.result_in(arguments, &self.environment).ended(0)
     }
 
-    /// Kills a command at some moment.
-    fn killed(&self, arguments: &[&str], after: Duration) {
+    /// Begins a command.
+    fn spawn(&self, arguments: &[&str]) -> Child {
         let mut command = self.project.command(arguments);
         let _ = command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Kills a command at some moment.
+    fn killed(&self, arguments: &[&str], after: Duration) {
+        let mut child = self.spawn(arguments);
         std::thread::sleep(after);
         child.kill().unwrap();
         let _ = child.wait().unwrap();
+    }
+
+    /// Kills a command as soon as one of the stores has begun to go through a state.
+    fn killed_in(&self, arguments: &[&str], state: &str) {
+        let mut child = self.spawn(arguments);
+        while !STORES.iter().any(|store| self.has_begun(*store, state)) {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "it ended before a store was being {state}: {ended:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9), "it was at work when it was killed");
+    }
+
+    fn has_begun(&self, store: StoreKind, state: &str) -> bool {
+        let evidence = self.project.path(&format!("on-{store}/{state}.json"));
+        let evidence: Option<Value> =
+            std::fs::read(evidence).ok().and_then(|it| serde_json::from_slice(&it).ok());
+        evidence.is_some_and(|evidence| evidence["status"] == "begun")
     }
 
     /// What the target of a store holds.
@@ -113,7 +138,7 @@ fn a_project_of_four_stores_is_planned_rehearsed_applied_and_pruned_with_four_co
 }
 
 #[test]
-fn killed_in_the_middle_and_run_again_it_ends_the_same() {
+fn killed_in_the_middle_of_each_state_and_run_again_it_ends_the_same() {
     let whole = Window::new();
     let run = ["run", "--yes", "--prune", "--parallel", "2"];
     let started = Instant::now();
@@ -121,7 +146,10 @@ fn killed_in_the_middle_and_run_again_it_ends_the_same() {
     let uninterrupted = started.elapsed();
     let mut random = Random(12);
     let window = Window::new();
-    for _ in 0..size("REKEY_KILLS", 5) {
+    for state in ["exported", "rekeyed", "imported", "verified", "pruned"] {
+        window.killed_in(&run, state);
+    }
+    for _ in 0..size("REKEY_KILLS", 3) {
         let share = u32::try_from(random.below(1000)).unwrap();
         window.killed(&run, uninterrupted * share / 1000);
     }

@@ -8,14 +8,34 @@
 # Only ratios taken on one machine mean anything; they are printed with the processor they were taken on.
 # Needs bash, python3 (3.11 or later), sed, jq, awk and Rust.
 #
-# usage: scripts/bench.sh            settings: DOCUMENTS, ROUNDS, SMALL, LARGE
-#        scripts/bench.sh STORE    a store against bare loops over its SDK (cosmosdb, dynamodb, firestore, mongodb): see scripts/bench/STORE.sh
+# usage: scripts/bench.sh                          settings: DOCUMENTS, ROUNDS, SMALL, LARGE, BENCH_FEATURES
+#        scripts/bench.sh STORE [--delay 20ms]     a store against bare loops over its SDK (cosmosdb, dynamodb,
+#                                                  firestore, mongodb), also with so much added to every round trip
+#        scripts/bench.sh road                     the whole road on MongoDB against a straightforward script
+#        scripts/bench.sh memory [STORE]...        the peak memory of every verb (embedded if no store is named)
+#        each says its settings at the top of scripts/bench/NAME.sh
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 . scripts/shell.sh
-if [ -n "${1:-}" ]; then
-  exec "scripts/bench/$1.sh"
+
+# Hands over to scripts/bench/NAME.sh.
+hand_over() {
+  local name=$1
+  shift
+  if [[ ${1:-} = --delay && ${2:-} =~ ^([0-9]+)ms$ ]]; then
+    export DELAY_MS=${BASH_REMATCH[1]}
+    shift 2
+  fi
+  if [ ! -x "scripts/bench/$name.sh" ]; then
+    sed -n '/^# usage/,/^set/{/^#/p}' scripts/bench.sh >&2
+    exit 2
+  fi
+  exec "scripts/bench/$name.sh" "$@"
+}
+
+if [ $# -gt 0 ]; then
+  hand_over "$@"
 fi
 trap report_failure EXIT
 
@@ -23,6 +43,7 @@ DOCUMENTS=${DOCUMENTS:-500000}
 ROUNDS=${ROUNDS:-5}
 SMALL=${SMALL:-100000}
 LARGE=${LARGE:-2000000}
+FEATURES=${BENCH_FEATURES:-}
 TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 WORK=$TARGET/bench
 REKEY=$TARGET/release/rekey
@@ -49,7 +70,7 @@ needed() {
 }
 
 build() {
-  cargo build --release --locked --no-default-features --quiet
+  cargo build --release --locked --no-default-features --features "$FEATURES" --quiet --bin rekey
   "$REKEY" --version
 }
 
@@ -80,8 +101,16 @@ rekey_command() {
   fi
 }
 
+# usage: seven_tenants DOCUMENTS FILE    a map that gives each stream of a generated archive one of seven tenants
+seven_tenants() {
+  awk -v streams="$((($1 + 11) / 12))" 'BEGIN {
+    print "key,tenant"
+    for (stream = 0; stream < streams; stream++) printf "A-%09d,tenant-%d\n", stream, stream % 7 + 1
+  }' >"$2"
+}
+
 speed() {
-  local file rekey sed capture jq
+  local file rekey sed capture jq by_map
   file=$(archive "$DOCUMENTS" stream)
   rekey=$(rekey_command "$DOCUMENTS" stream)
   sed=$(printf "LC_ALL=C sed 's/\"streamId\":\"/\"streamId\":\"t:acme:/' %q > %q" "$file" "$WORK/sed.ndjson")
@@ -93,6 +122,10 @@ speed() {
   cmp "$WORK/out.ndjson" "$WORK/sed.ndjson"
   cmp "$WORK/out.ndjson" "$WORK/sed-capture.ndjson"
   printf 'The outputs of rekey and of both seds are the same bytes.\n'
+  seven_tenants "$DOCUMENTS" "$WORK/tenants.csv"
+  by_map=${rekey/--tenant acme/--tenant-map $WORK/tenants.csv}
+  printf 'Seven tenants by map, which sorts everything anew:\n'
+  python3 scripts/bench/measure.py time "$ROUNDS" "rekey-map=$by_map" "sed=$sed"
 }
 
 memory() {

@@ -82,15 +82,21 @@ find_rust() {
   cargo --version
 }
 
+# Installs packages of Debian where this user may; fails where not.
+# usage: install_packages PACKAGE...
+install_packages() {
+  [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return 1
+  apt-get update -qq || return 1
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@"
+}
+
 # Makes sure that there is a C compiler, which the zstd and crypto crates are built with.
 find_c_compiler() {
   if command -v "${CC:-cc}" >/dev/null; then
     "${CC:-cc}" --version | sed -n 1p
     return
   fi
-  if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends gcc libc6-dev
+  if install_packages gcc libc6-dev; then
     return
   fi
   printf 'A C compiler is needed (the zstd crate builds C code), and cc was not found.\n' >&2

@@ -29,6 +29,7 @@ mod versions;
 mod worker;
 
 pub use account::{Account, KeySample};
+pub use buffer::Output;
 pub use collect::{Collected, Collector, Side};
 pub use document::{DocumentRewriter, Reading, content_entry};
 pub use output::{Lines, OrderedOutput, Written};

@@ -3,26 +3,29 @@
 # many at one time, against the host in tests/cosmosdb_host on this machine.
 #
 # The bare scan reads every item, as a value, and every id, as the export does, and drops them, while the export also
-# checks, sorts, digests and writes the items; the import also checks the whole archive first and keeps a journal. At
-# least 0.75 of the loop's speed is wanted, and at most 1.4 times the client's CPU time for each document. The second
+# checks, sorts, digests and writes the items; the import also checks the whole archive first and keeps a journal. `rekey
+# verify` is compared with the scan. At least 0.9 of the loop's speed is wanted, and at most 1.2 times the client's CPU
+# time for each document. The second
 # scan never takes an item apart: the least that a reader of the container can do, for comparison.
 #
-# usage: scripts/bench.sh cosmosdb      settings: COSMOSDB_DOCUMENTS, ROUNDS
+# usage: scripts/bench.sh cosmosdb [--delay 20ms]      settings: COSMOSDB_DOCUMENTS, ROUNDS, BENCH_FEATURES
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/../.."
 . scripts/shell.sh
+. scripts/bench/way.sh
 
 DOCUMENTS=${COSMOSDB_DOCUMENTS:-20000}
 ROUNDS=${ROUNDS:-5}
 TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 WORK=$TARGET/bench-cosmosdb
+FEATURES=${BENCH_FEATURES:-cosmosdb}
 REKEY=$TARGET/release/rekey
 LOOP=$TARGET/release/examples/cosmosdb_loop
-trap 'report_failure; scripts/servers/cosmosdb.sh stop "$WORK/servers"' EXIT
+trap 'report_failure; shorten_way; scripts/servers/cosmosdb.sh stop "$WORK/servers"' EXIT
 
 build() {
-  cargo build --release --locked --no-default-features --features cosmosdb --quiet --bin rekey --example cosmosdb_loop
+  cargo build --release --locked --no-default-features --features "$FEATURES" --quiet --bin rekey --example cosmosdb_loop
   "$REKEY" --version
 }
 
@@ -40,6 +43,8 @@ documents() {
     --container bench-source --create-target --subscribers-handled --quiet >/dev/null
   "$REKEY" export --from "$STORE" --container bench-source --layout events --out "$WORK/legacy.ndjson" --quiet >/dev/null
   "$REKEY" rekey "$WORK/legacy.ndjson" --out "$WORK/rekeyed.ndjson" --tenant acme --quiet >/dev/null
+  "$REKEY" import "$WORK/rekeyed.ndjson" --to "$STORE" --container bench-moved --create-target --subscribers-handled \
+    --quiet >/dev/null
   local round containers=()
   for round in $(seq "$ROUNDS"); do
     containers+=("bench-rekey-$round" "bench-loop-$round")
@@ -66,12 +71,27 @@ imports() {
     "$(printf '%q create %q bench-loop-$ROUND %q >/dev/null' "$LOOP" "$ENDPOINT" "$WORK/rekeyed.ndjson")"
 }
 
+verifies() {
+  compare \
+    "$(printf '%q verify %q --against %q --container bench-moved --quiet >/dev/null' "$REKEY" "$WORK/rekeyed.ndjson" "$STORE")" \
+    "$(printf '%q scan %q bench-moved >/dev/null' "$LOOP" "$ENDPOINT")"
+}
+
+way() {
+  local near
+  near=$(near_server "$ENDPOINT")
+  lengthen_way "$near"
+  ENDPOINT=${ENDPOINT/$near/$FAR} STORE=${STORE/$near/$FAR}
+}
+
 rm -rf "$WORK"
 mkdir -p "$WORK"
 step 'Rust' find_rust
 step 'Release build with Cosmos DB' build
 step 'Server' server
 step 'Documents' documents
+step 'Way' way
 step 'Export' exports scan
 step 'Export, against texts that nobody looks at' exports skim
 step 'Import' imports
+step 'Verify' verifies

@@ -3,25 +3,27 @@
 # requests, as many at one time, against a server on this machine.
 #
 # The bare scan drops what it reads, while the export also checks, sorts, digests and writes it; the import also checks
-# the whole archive first and keeps a journal. At least 0.75 of the loop's speed is wanted, and at most 1.4 times the
-# client's CPU time for each document.
+# the whole archive first and keeps a journal. `rekey verify` is compared with the scan. At
+# least 0.9 of the loop's speed is wanted, and at most 1.2 times the client's CPU time for each document.
 #
-# usage: scripts/bench.sh dynamodb      settings: DYNAMODB_DOCUMENTS, ROUNDS
+# usage: scripts/bench.sh dynamodb [--delay 20ms]      settings: DYNAMODB_DOCUMENTS, ROUNDS, BENCH_FEATURES
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/../.."
 . scripts/shell.sh
+. scripts/bench/way.sh
 
 DOCUMENTS=${DYNAMODB_DOCUMENTS:-20000}
 ROUNDS=${ROUNDS:-5}
 TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 WORK=$TARGET/bench-dynamodb
+FEATURES=${BENCH_FEATURES:-dynamodb}
 REKEY=$TARGET/release/rekey
 LOOP=$TARGET/release/examples/dynamodb_loop
-trap 'report_failure; scripts/servers/dynamodb.sh stop "$WORK/servers"' EXIT
+trap 'report_failure; shorten_way; scripts/servers/dynamodb.sh stop "$WORK/servers"' EXIT
 
 build() {
-  cargo build --release --locked --no-default-features --features dynamodb --quiet --bin rekey --example dynamodb_loop
+  cargo build --release --locked --no-default-features --features "$FEATURES" --quiet --bin rekey --example dynamodb_loop
   "$REKEY" --version
 }
 
@@ -40,6 +42,7 @@ documents() {
     --collection bench-source --create-target --quiet >/dev/null
   "$REKEY" export --from "$STORE" --collection bench-source --layout events --out "$WORK/legacy.ndjson" --quiet >/dev/null
   "$REKEY" rekey "$WORK/legacy.ndjson" --out "$WORK/rekeyed.ndjson" --tenant acme --quiet >/dev/null
+  "$REKEY" import "$WORK/rekeyed.ndjson" --to "$STORE" --collection bench-moved --create-target --quiet >/dev/null
   local round tables=()
   for round in $(seq "$ROUNDS"); do
     tables+=("bench-rekey-$round" "bench-loop-$round")
@@ -65,11 +68,26 @@ imports() {
     "$(printf '%q put %q bench-loop-$ROUND %q >/dev/null' "$LOOP" "$ENDPOINT" "$WORK/rekeyed.ndjson")"
 }
 
+verifies() {
+  compare \
+    "$(printf '%q verify %q --against %q --collection bench-moved --quiet >/dev/null' "$REKEY" "$WORK/rekeyed.ndjson" "$STORE")" \
+    "$(printf '%q scan %q bench-moved >/dev/null' "$LOOP" "$ENDPOINT")"
+}
+
+way() {
+  local near
+  near=$(near_server "$ENDPOINT")
+  lengthen_way "$near"
+  ENDPOINT=${ENDPOINT/$near/$FAR} STORE=${STORE/$near/$FAR}
+}
+
 rm -rf "$WORK"
 mkdir -p "$WORK"
 step 'Rust' find_rust
 step 'Release build with DynamoDB' build
 step 'Server' server
 step 'Documents' documents
+step 'Way' way
 step 'Export' exports
 step 'Conditional import' imports
+step 'Verify' verifies

@@ -3,25 +3,27 @@
 # many at one time, against the emulator on this machine.
 #
 # The bare scan drops what it reads, while the export also checks, sorts, digests and writes it; the import also checks
-# the whole archive first and keeps a journal. At least 0.75 of the loop's speed is wanted, and at most 1.4 times the
-# client's CPU time for each document.
+# the whole archive first and keeps a journal. `rekey verify` is compared with the scan. At
+# least 0.9 of the loop's speed is wanted, and at most 1.2 times the client's CPU time for each document.
 #
-# usage: scripts/bench.sh firestore      settings: FIRESTORE_DOCUMENTS, ROUNDS
+# usage: scripts/bench.sh firestore [--delay 20ms]      settings: FIRESTORE_DOCUMENTS, ROUNDS, BENCH_FEATURES
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/../.."
 . scripts/shell.sh
+. scripts/bench/way.sh
 
 DOCUMENTS=${FIRESTORE_DOCUMENTS:-20000}
 ROUNDS=${ROUNDS:-5}
 TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 WORK=$TARGET/bench-firestore
+FEATURES=${BENCH_FEATURES:-firestore}
 REKEY=$TARGET/release/rekey
 LOOP=$TARGET/release/examples/firestore_loop
-trap 'report_failure; scripts/servers/firestore.sh stop "$WORK/servers"' EXIT
+trap 'report_failure; shorten_way; scripts/servers/firestore.sh stop "$WORK/servers"' EXIT
 
 build() {
-  cargo build --release --locked --no-default-features --features firestore --quiet --bin rekey --example firestore_loop
+  cargo build --release --locked --no-default-features --features "$FEATURES" --quiet --bin rekey --example firestore_loop
   "$REKEY" --version
 }
 
@@ -38,6 +40,8 @@ documents() {
   "$REKEY" export --from firestore://bench-source --collection events --layout events --out "$WORK/legacy.ndjson" \
     --quiet >/dev/null
   "$REKEY" rekey "$WORK/legacy.ndjson" --out "$WORK/rekeyed.ndjson" --tenant acme --quiet >/dev/null
+  "$REKEY" import "$WORK/rekeyed.ndjson" --to firestore://bench-moved --collection events --subscribers-handled \
+    --quiet >/dev/null
   printf '%d documents, %d kB\n' "$DOCUMENTS" "$(($(wc -c <"$WORK/events.ndjson") / 1000))"
 }
 
@@ -58,11 +62,24 @@ imports() {
     "$(printf '%q put bench-loop-$ROUND events %q >/dev/null' "$LOOP" "$WORK/rekeyed.ndjson")"
 }
 
+verifies() {
+  compare \
+    "$(printf '%q verify %q --against firestore://bench-moved --collection events --quiet >/dev/null' "$REKEY" "$WORK/rekeyed.ndjson")" \
+    "$(printf '%q scan bench-moved events >/dev/null' "$LOOP")"
+}
+
+way() {
+  lengthen_way "$FIRESTORE_EMULATOR_HOST"
+  export FIRESTORE_EMULATOR_HOST=$FAR
+}
+
 rm -rf "$WORK"
 mkdir -p "$WORK"
 step 'Rust' find_rust
 step 'Release build with Firestore' build
 step 'Emulator' server
 step 'Documents' documents
+step 'Way' way
 step 'Export' exports
 step 'Import' imports
+step 'Verify' verifies

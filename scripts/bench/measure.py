@@ -5,7 +5,8 @@ usage: measure.py time ROUNDS NAME=COMMAND NAME=COMMAND...    the first is compa
        measure.py rate ROUNDS DOCUMENTS NAME=COMMAND NAME=COMMAND    documents a second, and CPU time for each
        measure.py memory NAME=COMMAND...                      peak resident size of each
 
-A command may use $ROUND, the number of its round.
+A command may use $ROUND, the number of its round. For `rate`, SERVER_PIDS may name processes on this machine whose CPU
+time is told, too.
 
 Rounds are interleaved (every command once, then every command again), and a ratio is taken within a round, so that
 a slow minute of the machine slows both sides. What is printed is the median of the rounds and their spread.
@@ -18,8 +19,20 @@ import sys
 import time
 
 
+def cpu_of_servers():
+    """Gives the CPU seconds that the processes of SERVER_PIDS have used so far."""
+    ticks = 0
+    for pid in os.environ.get("SERVER_PIDS", "").split():
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def run(command, number=1):
-    """Runs one command to its end; gives the seconds it took, its peak resident size in bytes and its CPU seconds."""
+    """Runs one command to its end; gives the seconds it took, its peak resident size in bytes, its CPU seconds and
+    those of the servers meanwhile."""
+    servers = cpu_of_servers()
     begin = time.monotonic()
     environment = os.environ | {"ROUND": str(number)}
     process = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL, env=environment)
@@ -28,7 +41,7 @@ def run(command, number=1):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"exit code {process.returncode} of: {command}")
-    return seconds, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+    return seconds, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime, cpu_of_servers() - servers
 
 
 def named(arguments):
@@ -60,7 +73,9 @@ def compare_rate(rounds, documents, commands):
     for at, name in enumerate((subject, other)):
         rates = [documents / pair[at][0] for pair in pairs]
         cpu = [pair[at][2] / documents * 1e6 for pair in pairs]
-        print(f"{name:10}{statistics.median(rates):>10,.0f} documents/s{statistics.median(cpu):>9.1f} µs CPU a document")
+        servers = [pair[at][3] / documents * 1e6 for pair in pairs]
+        row = f"{name:10}{statistics.median(rates):>10,.0f} documents/s{statistics.median(cpu):>9.1f} µs CPU a document"
+        print(row + (f", the server's {statistics.median(servers):.1f} µs" if any(servers) else ""))
     speed = [theirs[0] / mine[0] for mine, theirs in pairs]
     cpu = [mine[2] / theirs[2] for mine, theirs in pairs]
     print(f"{subject} has {statistics.median(speed):.2f} x the speed of {other} ({min(speed):.2f} to {max(speed):.2f})")

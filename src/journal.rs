@@ -3,8 +3,10 @@
 //! One journal for each (command, archive digest, target), beside the archive or in `--state-dir`. It is
 //! JSON lines: a header that pins the run's context, an intent before each first send, a line for each
 //! finished range, and a last line when all is done. A torn last line is the mark of a crash and is cut
-//! off. Only an unfinished journal is resumed; after a finished one everything is read back.
+//! off. Only an unfinished journal is resumed; after a finished one, and after one whose writes were taken back,
+//! everything is read back.
 
+mod held;
 mod inspect;
 mod ranges;
 mod record;
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
+pub use held::HeldJournal;
 pub use inspect::{JournalAccount, inspect, journals_in};
 pub use ranges::Ranges;
 use record::Record;
@@ -144,7 +147,7 @@ impl Journal {
             Record::Begin(_) | Record::Run(_) => Point::JournalBegin,
             Record::Intent { .. } => Point::JournalIntent,
             Record::Done(_) => Point::JournalDone,
-            Record::Finished => Point::JournalFinished,
+            Record::Finished | Record::TakenBack => Point::JournalFinished,
         })?;
         let mut line = serde_json::to_vec(record)
             .map_err(|e| Error::caused(crate::ErrorKind::Bug, "Cannot write a journal record", e))?;
@@ -274,7 +277,7 @@ impl Replayed {
                 self.tally.add(&done.tally);
                 self.conflicts.extend(done.conflicts);
             }
-            Record::Finished => self.finished = true,
+            Record::Finished | Record::TakenBack => self.finished = true,
         }
     }
 }
@@ -311,6 +314,24 @@ mod tests {
 
     fn done(from: u64, to: u64) -> Done {
         Done { from, to, tally: Tally { written: to - from, ..Tally::default() }, conflicts: vec![] }
+    }
+
+    #[test]
+    fn one_whose_writes_were_taken_back_is_not_resumed_and_nobody_works_with_it_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = open(folder.path(), &context()).unwrap();
+        journal.finish_range(done(0, 10)).unwrap();
+        let path = journal.path().to_owned();
+        assert!(HeldJournal::hold(&path).is_err(), "a run is working with it");
+        journal.file.write_all(b"{\"done").unwrap();
+        drop(journal);
+        let mut held = HeldJournal::hold(&path).unwrap().unwrap();
+        assert!(open(folder.path(), &context()).is_err(), "it is held");
+        held.take_back().unwrap();
+        drop(held);
+        let journal = open(folder.path(), &context()).unwrap();
+        assert!(!journal.is_resumed() && !journal.done().contains(0, 1));
+        assert!(HeldJournal::hold(&folder.path().join("no.journal")).unwrap().is_none());
     }
 
     #[test]

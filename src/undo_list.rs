@@ -38,6 +38,13 @@ pub struct UndoList {
     is_broken: bool,
 }
 
+/// The journal of the import that a list is of: it stands beside the list.
+pub fn journal_of(list: &Path) -> PathBuf {
+    let name = list.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(UNDO_LIST).unwrap_or(&name);
+    list.with_file_name(format!("{stem}.journal"))
+}
+
 impl UndoList {
     /// Opens the list of the import that `journal` belongs to, or begins it.
     ///
@@ -157,6 +164,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = folder.path().join("a.ndjson.import-0123.journal");
         let mut list = UndoList::open(&journal, &header()).unwrap();
+        assert_eq!(journal_of(&list.path), journal);
         list.created(&key(1), &[7; 32]);
         list.changed(&key(2), "A \"1\"", "t:acme:A", Some(3));
         list.sync().unwrap();

@@ -156,6 +156,20 @@ impl RecordedEscaping {
         }
     }
 
+    /// The one escaping of several archives; those of which it made no difference go with either.
+    ///
+    /// # Errors
+    /// Usage: some keys are raw and some escaped, so that nobody could read all of them in one way.
+    pub fn together(archives: impl IntoIterator<Item = Self>) -> Result<Self> {
+        let mut decided = archives.into_iter().filter(|escaping| *escaping != Self::Unneeded);
+        let first = decided.next().unwrap_or(Self::Unneeded);
+        if decided.all(|escaping| escaping == first) {
+            return Ok(first);
+        }
+        Err(Error::usage("Some of the archives have raw keys and some escaped ones; nothing was done")
+            .hint("Rewrite all of them with the same --escaping."))
+    }
+
     /// The escaping to read the keys with; `None` where it makes no difference.
     pub fn escaping(self) -> Option<Escaping> {
         match self {

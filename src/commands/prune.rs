@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use super::legacy_blocks::SORT_BUDGET;
 use super::store::{Opened, describe, reader_concurrency, refuse_other_key, tell_what_was_seen};
 use super::{OpenedArchive, companion, open_archive, state_folder};
-use crate::archive::ArchiveInput;
+use crate::archive::{ArchiveInput, RecordedEscaping};
 use crate::key::Escaping;
 use crate::layout::Layout;
 use crate::options::{ArchiveOptions, PruneOptions, StoreOptions, is_dash};
@@ -116,11 +116,12 @@ fn open_archives(options: &PruneOptions, stop: &StopSignal) -> Result<Archives> 
             layout.name, rekeyed_layout.name
         )));
     }
-    if legacy.manifest().is_some_and(|manifest| manifest.rekey.is_some()) {
-        return Err(Error::usage(format!("{} is a rekeyed archive; nothing was deleted", legacy.name()))
-            .hint("Pass the legacy archive first and the rekeyed one with --rekeyed."));
+    if let Some((path, _)) = legacy.manifests().find(|(_, manifest)| manifest.rekey.is_some()) {
+        return Err(Error::usage(format!("{path:?} is of a rekeyed archive; nothing was deleted")).hint(
+            "Pass the legacy archive first and the rekeyed one with --rekeyed, once for each of its files.",
+        ));
     }
-    let mut escaping = None;
+    let mut escaping = Vec::new();
     for (path, manifest) in rekeyed.manifests() {
         let Some(rekey) = &manifest.rekey else {
             return Err(Error::usage(format!(
@@ -128,8 +129,9 @@ fn open_archives(options: &PruneOptions, stop: &StopSignal) -> Result<Archives> 
             ))
             .hint("Pass the archive that rekey wrote with --rekeyed."));
         };
-        escaping = escaping.or(rekey.escaping.escaping());
+        escaping.push(rekey.escaping);
     }
+    let escaping = RecordedEscaping::together(escaping)?.escaping();
     let (legacy, shards) = match (of_legacy, shards) {
         // The rest of the legacy archive belongs to rekeyed ones that are not named here.
         (None, Some(shards)) => (legacy.of_shards(ShardFilter::new(shards.clone(), &layout)), Some(shards)),

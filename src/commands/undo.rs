@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use super::state_folder;
 use super::store::{Opened, describe, refuse_other_key, tell_what_was_seen};
+use crate::journal::HeldJournal;
 use crate::key::Escaping;
 use crate::layout::Layout;
 use crate::options::UndoOptions;
@@ -24,7 +25,7 @@ use crate::report::{Findings, Outcome};
 use crate::signal::StopSignal;
 use crate::stores::{Description, Expiry, connect};
 use crate::ui::Ui;
-use crate::undo_list::Place;
+use crate::undo_list::{Place, journal_of};
 use crate::{Error, Result};
 use decide::Decided;
 
@@ -48,6 +49,8 @@ pub async fn run(options: UndoOptions, ui: &Ui, stop: &StopSignal) -> Result<Out
     let description = describe(target.reader(), "target", ui).await?;
     let job = tokio::task::block_in_place(|| list::find(&options, &description))?;
     refuse_other_key(&description, &job.layout, NOTHING)?;
+    // As long as it runs, no import goes on; one that is interrupted must not go on where it was afterwards.
+    let mut journals = if options.dry_run { Vec::new() } else { hold_journals(&job)? };
     let listed = tokio::task::block_in_place(|| list::read(&job))?;
     let stopped =
         || stop.check("Interrupted; nothing more is taken back. Run the same command again to go on.");
@@ -69,12 +72,19 @@ pub async fn run(options: UndoOptions, ui: &Ui, stop: &StopSignal) -> Result<Out
     let tally = match target {
         Opened::Reading(_) => result::foreseen(&job, &verdicts),
         Opened::Writing(collection) => {
+            journals.iter_mut().try_for_each(HeldJournal::take_back)?;
             let going = (&verdicts, going);
             let taken = take_back::run(&job, going, &*collection, &mut findings, ui, stop).await?;
             result::with(&mut verdicts, &taken)
         }
     };
     result::finish(&options, &job, verdicts, tally, findings)
+}
+
+/// Holds the journals of the imports, which stand beside their lists.
+fn hold_journals(job: &Job) -> Result<Vec<HeldJournal>> {
+    let journals = job.lists.iter().map(|list| HeldJournal::hold(&journal_of(list)));
+    Ok(journals.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// The legacy documents must be somewhere to be looked for.

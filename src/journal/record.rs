@@ -133,4 +133,5 @@ pub(super) enum Record {
     Intent { from: u64, to: u64 },
     Done(Done),
     Finished,
+    TakenBack,
 }

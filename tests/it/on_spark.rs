@@ -97,7 +97,7 @@ fn ancestor(of: u32, word: &str) -> Option<u32> {
 /// Kills the worker that rewrites the first shard, as a machine that is lost would be.
 fn kill_a_worker(scene: &Scene) {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_mins(5) {
+    while begun.elapsed() < Duration::from_mins(30) {
         let started = fs::read_to_string(scene.path("started")).unwrap_or_default();
         let rewrites = started.lines().filter_map(|line| line.strip_prefix("rekey ")?.parse().ok());
         for process in rewrites {

@@ -179,6 +179,54 @@ fn four_shards_are_the_whole_on_cosmosdb() {
     of_both_kinds(StoreKind::CosmosDb);
 }
 
+/// What the manifests of several parts say is heeded as that of one is: kind, source, and how keys are to be read.
+#[test]
+fn parts_are_imported_and_taken_back_by_what_their_manifests_say() {
+    for store in [StoreKind::MongoDb, StoreKind::DynamoDb] {
+        let generated = Generated::events(store, 40);
+        let scene = Scene::new(store);
+        scene.seed(&generated, "shop.db", "shop");
+        let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
+        let parts = SHARDS.map(|shard| part("part", shard));
+        let parts = parts.each_ref().map(String::as_str);
+        for (shard, out) in SHARDS.into_iter().zip(parts) {
+            let _ = scene.rekey("legacy.ndjson", out, &["--shard", shard]);
+        }
+        let import = |archives: &[&str], file: &str| {
+            let to = scene.address(file);
+            let to = ["--to", &to, "--collection", "shop", "--create-target"];
+            scene.result(&[&["import"], archives, &to].concat())
+        };
+        let mixed = import(&[&parts[..2], &["legacy.ndjson"]].concat(), "moved.db");
+        assert!(
+            mixed.stderr.contains("legacy.ndjson.manifest.json\" says that its archive is a legacy"),
+            "{}",
+            mixed.stderr
+        );
+        mixed.ended_with(2);
+        if store == StoreKind::MongoDb {
+            let own = import(&parts, "shop.db");
+            assert!(
+                own.stderr.contains("is the collection the documents were exported from"),
+                "{}",
+                own.stderr
+            );
+            own.ended_with(2);
+        }
+        let written = import(&parts, "moved.db").ended(0);
+        assert_eq!(written["written"], generated.lines.len());
+        let list = std::fs::read_dir(scene.folder())
+            .unwrap()
+            .map(|it| it.unwrap().file_name().into_string().unwrap());
+        let list = list.into_iter().find(|name| name.ends_with(".undo.ndjson")).unwrap();
+        let (from, legacy) = (scene.address("moved.db"), scene.address("shop.db"));
+        let undo = ["undo", &list, "--from", &from, "--collection", "shop"];
+        let legacy = ["--legacy-in", &legacy, "--legacy-collection", "shop"];
+        let undone = scene.done(&[&undo[..], &legacy].concat());
+        assert_eq!(undone["removed"], generated.lines.len());
+    }
+}
+
 /// A document that a shard misses is found by its verification, and by no other shard's.
 #[test]
 fn verify_finds_what_a_shard_misses_and_what_is_there_besides() {

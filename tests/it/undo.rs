@@ -124,6 +124,28 @@ fn assert_outcome(result: &Value, expected: &Value, what: &str) {
     }
 }
 
+/// An import that was interrupted, taken back and run again must not pass over what it had written the first time.
+#[test]
+fn an_interrupted_import_that_was_taken_back_writes_everything_again() {
+    for generated in all_kinds(40) {
+        let scene = Scene::new(generated.store);
+        imported(&scene, &generated);
+        let expected = contents(&scene, "shop.db", "shop", generated.kind);
+        // As a run leaves it that is killed right before its last line.
+        let name = listing(scene.folder()).into_keys().map(|name| name.to_str().unwrap().to_owned());
+        let journal =
+            name.into_iter().find(|name| name.contains(".import-") && name.ends_with(".journal")).unwrap();
+        let unfinished = scene.text(&journal).strip_suffix("\"finished\"\n").unwrap().to_owned();
+        scene.write(&journal, unfinished);
+        let taken = undo(&scene, "shop.db", "shop", &[]).ended(0);
+        assert_outcome(&taken, &outcome(&generated, generated.lines.len(), 0, 0), "undo");
+        let flags: &[&str] = if moves_in_place(&generated) { &["--in-place"] } else { &[] };
+        let again = scene.import("rekeyed.ndjson", "shop.db", "shop", flags);
+        assert_eq!(again["written"], generated.lines.len(), "{again}");
+        assert!(contents(&scene, "shop.db", "shop", generated.kind) == expected, "something is missing");
+    }
+}
+
 /// Exports, rewrites and imports beside the legacy documents, or in place of them.
 fn imported(scene: &Scene, generated: &Generated) {
     scene.seed(generated, "shop.db", "shop");

@@ -125,7 +125,7 @@ fn combined_rekey(
     let sum = |of: fn(&RekeyAccount) -> u64| all().map(of).sum::<u64>();
     let mut combined = RekeyAccount {
         input_sha256: made_from(parts, first, legacy)?,
-        escaping: one_escaping(all().map(|it| it.escaping))?,
+        escaping: RecordedEscaping::together(all().map(|it| it.escaping))?,
         already_rekeyed: sum(|it| it.already_rekeyed),
         merged: sum(|it| it.merged),
         out_of_scope: sum(|it| it.out_of_scope),
@@ -180,18 +180,4 @@ fn made_from(parts: &[Part], first: &RekeyAccount, legacy: Option<&Path>) -> Res
         .hint("Pass the archive that rekey combine made of the legacy parts."));
     }
     Ok(manifest.totals.sha256)
-}
-
-/// The one escaping of all parts; those of which it made no difference go with either.
-fn one_escaping(parts: impl Iterator<Item = RecordedEscaping>) -> Result<RecordedEscaping> {
-    parts.filter(|it| *it != RecordedEscaping::Unneeded).try_fold(
-        RecordedEscaping::Unneeded,
-        |so_far, escaping| {
-            if so_far == RecordedEscaping::Unneeded || so_far == escaping {
-                return Ok(escaping);
-            }
-            Err(Error::usage("Some parts have raw keys and some escaped ones; nothing was written")
-                .hint("Rewrite all shards with the same --escaping."))
-        },
-    )
 }

@@ -95,7 +95,7 @@ struct WriteReader<'a> {
 impl<'a> WriteReader<'a> {
     fn new(plan: &'a Plan, checked: &'a Checked, target: &'a dyn CollectionReader, expiry: Expiry) -> Self {
         let sha256 =
-            plan.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
+            plan.input.manifest().and_then(|it| it.rekey.as_ref()).and_then(|it| it.key_map_sha256.clone());
         let key_map = plan.key_map.as_deref();
         let documents = plan.input.totals().map(|totals| totals.documents);
         Self {

@@ -21,7 +21,7 @@ pub(super) async fn carry_over(
     stop: &StopSignal,
 ) -> Result<Option<Finding>> {
     let Some(rule) = &plan.layout.counter else { return Ok(None) };
-    let exported = plan.manifest().and_then(|manifest| manifest.counter.as_ref());
+    let exported = plan.counter();
     let Some(least) = highest.max(exported.map(|counter| counter.value)) else { return Ok(None) };
     let store = beside(&job.to, rule);
     if job.dry_run {

@@ -119,7 +119,7 @@ impl<'a> Examined<'a> {
             // A document that is changed where it is stands in the store already.
             target: Some(target).filter(|_| !plan.what.is_in_place()),
             tape: Tape::new(),
-            inspector: Inspector::new(&plan.layout, plan.escaping),
+            inspector: Inspector::new(&plan.layout, plan.escaping.escaping()),
             identity: Identity::default(),
             escaped: Inspector::new(&plan.layout, Some(Escaping::Escaped)),
             key: Vec::new(),

@@ -166,11 +166,11 @@ fn refuse_capped(target: &Description) -> Result<()> {
 
 /// A document that keeps its store key cannot be created beside itself; one changed in place must be there.
 fn refuse_own_source(job: &Job, plan: &Plan, target: &Description) -> Result<()> {
-    let source = plan.manifest().and_then(|manifest| manifest.source.as_ref());
-    let is_source = source.is_some_and(|source| match (&source.identity, &target.identity) {
+    let is_target = |source: &Description| match (&source.identity, &target.identity) {
         (Some(source), Some(target)) => source == target,
         _ => source.location == target.location,
-    });
+    };
+    let is_source = plan.sources().any(is_target);
     if job.what == What::Rekeyed && is_source && plan.layout.keeps_store_key() {
         return Err(Error::usage(format!(
             "{} is the collection the documents were exported from, and they keep their _id; nothing was written",
@@ -183,7 +183,7 @@ fn refuse_own_source(job: &Job, plan: &Plan, target: &Description) -> Result<()>
         What::Move => "--move",
         What::Rekeyed | What::Legacy => return Ok(()),
     };
-    if source.is_some() && !is_source {
+    if !plan.sources().all(is_target) {
         return Err(Error::usage(format!(
             "{} is not the collection the documents were exported from; nothing was written",
             target.location
@@ -230,7 +230,7 @@ fn subscribers_unhandled(message: &str) -> Error {
 
 /// Says what of the source a collection that was just made does not have.
 fn notice_not_copied(plan: &Plan, ui: &Ui) {
-    let Some(source) = plan.manifest().and_then(|manifest| manifest.source.as_ref()) else { return };
+    let Some(source) = plan.sources().next() else { return };
     // Firestore makes nothing; MongoDB's index on _id is always there.
     if source.store == StoreKind::Firestore {
         return;

@@ -5,7 +5,6 @@ use std::path::Path;
 use super::batch::Writes;
 use super::target::Target;
 use super::{Plan, What};
-use crate::archive::RecordedEscaping;
 use crate::commands::journal_stem;
 use crate::commands::manifest::{TOOL, layout_account};
 use crate::stores::StoreResult;
@@ -69,17 +68,15 @@ pub(super) async fn look(target: &Target, batch: &Writes) -> StoreResult<Vec<boo
 fn header(plan: &Plan, target: &Target) -> Result<Header> {
     let totals =
         plan.input.totals().ok_or_else(|| Error::bug("The archive was not checked before it is sent"))?;
-    let manifest = plan.manifest();
-    let rekey = manifest.and_then(|manifest| manifest.rekey.as_ref());
     Ok(Header {
         format: FORMAT,
         tool: TOOL.to_owned(),
         archive: journal_stem(&plan.input, plan.shards.as_ref()),
         archive_sha256: totals.sha256.clone(),
         target: Place::of(&target.description),
-        source: manifest.and_then(|manifest| manifest.source.as_ref()).map(Place::of),
+        source: plan.sources().next().map(Place::of),
         layout: layout_account(&plan.layout),
-        escaping: rekey.map_or(RecordedEscaping::Unneeded, |rekey| rekey.escaping),
+        escaping: plan.escaping,
         in_place: plan.what.is_in_place(),
     })
 }

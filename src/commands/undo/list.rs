@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Job, folder, refuse_unknown_legacy};
-use crate::archive::UNDO_LIST;
+use crate::archive::{RecordedEscaping, UNDO_LIST};
 use crate::commands::legacy_blocks::SORT_BUDGET;
 use crate::commands::source::find_layout;
 use crate::commands::state_folder;
@@ -47,7 +47,7 @@ pub(super) fn find(options: &UndoOptions, target: &Description) -> Result<Job> {
         refuse_unknown_legacy(options, first.source.as_ref(), target)?;
     }
     let layout = find_layout(&options.layout, Some(target.store), Some((&first.layout, target.store)))?;
-    let escaping = headers.iter().find_map(|header| header.escaping.escaping());
+    let escaping = RecordedEscaping::together(headers.iter().map(|header| header.escaping))?.escaping();
     let folder = folder(options, list)?;
     Ok(Job { archive: first.archive.clone(), layout, escaping, in_place: first.in_place, folder, lists })
 }

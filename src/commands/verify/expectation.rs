@@ -3,7 +3,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::archive::{ArchiveInput, Companions, KeyMapReader, Manifest, TenantAccount};
+use crate::archive::{ArchiveInput, Companions, KeyMapReader, Manifest, RecordedEscaping, TenantAccount};
 use crate::commands::legacy_blocks::SORT_BUDGET;
 use crate::commands::manifest::prefix_conflicts;
 use crate::commands::source::find_layout;
@@ -54,7 +54,7 @@ impl Expectation {
             let manifests = input.manifests().cloned().collect();
             (Some(input), manifests, layout, shards)
         };
-        let mut escaping = None;
+        let mut escaping = Vec::new();
         for (path, manifest) in &manifests {
             let Some(rekey) = &manifest.rekey else {
                 return Err(Error::usage(format!("{path:?} is not the manifest of a rekeyed archive"))
@@ -66,8 +66,9 @@ impl Expectation {
                     manifest.layout.name, layout.name
                 )));
             }
-            escaping = escaping.or(rekey.escaping.escaping());
+            escaping.push(rekey.escaping);
         }
+        let escaping = RecordedEscaping::together(escaping)?.escaping();
         let input = if options.counts_only && !manifests.is_empty() { None } else { input };
         refuse_counts_of_shards(options, input.as_ref(), &manifests)?;
         let overlap = overlapping_tenants(&layout, escaping, &manifests);

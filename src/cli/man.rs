@@ -1,4 +1,9 @@
+use std::io;
+
+use clap::builder::Resettable;
 use clap::{Args, Command};
+use clap_mangen::Man;
+use roff::{Roff, roman};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::PageReport;
@@ -36,14 +41,55 @@ impl ManArgs {
             Some(name) => find(&root, name)?,
         };
         let mut page = Vec::new();
-        let title = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
-        clap_mangen::Man::new(command)
-            .title(title)
-            .source(crate::report::tool())
-            .manual("Rekey")
-            .render(&mut page)
+        render(command, &mut page)
             .map_err(|error| Error::caused(ErrorKind::Bug, "Cannot render the manual page", error))?;
         Ok(PageReport { text: String::from_utf8_lossy(&page).into_owned() })
+    }
+}
+
+fn render(command: Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let title = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let end = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    let beginning = command.after_help(Resettable::Reset).after_long_help(Resettable::Reset);
+    Man::new(beginning).title(title).source(crate::report::tool()).manual("Rekey").render(page)?;
+    sections(&end).to_writer(page)
+}
+
+/// How a paragraph at the end of a help text begins, and the section of the manual page that begins with it.
+const SECTIONS: [(&str, &str); 3] =
+    [("Examples:", "EXAMPLES"), ("Stores ", "STORES"), ("Exit codes:", "EXIT STATUS")];
+
+/// The paragraphs at the end of a help text as sections of a manual page.
+fn sections(help: &str) -> Roff {
+    let mut roff = Roff::new();
+    for paragraph in help.split("\n\n") {
+        let section = SECTIONS.iter().find_map(|(beginning, heading)| {
+            paragraph.strip_prefix(beginning).map(|text| (heading, text.trim_start_matches('\n')))
+        });
+        let _ = match section {
+            Some((heading, _)) => roff.control("SH", [*heading]),
+            None => roff.control("PP", []),
+        };
+        lines(section.map_or(paragraph, |(_, text)| text), &mut roff);
+    }
+    roff
+}
+
+/// Adds lines; those that are indented stay as they are, since an example that is filled up to the width of the page is
+/// a command no more.
+fn lines(paragraph: &str, roff: &mut Roff) {
+    let mut kept = false;
+    for line in paragraph.lines() {
+        let example = line.strip_prefix("  ");
+        let keeps = example.is_some();
+        if keeps != kept {
+            let _ = roff.control(if keeps { "nf" } else { "fi" }, []);
+            kept = keeps;
+        }
+        let _ = roff.text([roman(example.unwrap_or_else(|| line.trim_start()))]);
+    }
+    if kept {
+        let _ = roff.control("fi", []);
     }
 }
 

@@ -10,6 +10,7 @@ const VERBS: [&str; 19] = [
     "verify",
     "prune",
     "restore",
+    "undo",
     "plan",
     "apply",
     "run",
@@ -18,6 +19,7 @@ const VERBS: [&str; 19] = [
     "shard",
     "combine",
     "sagas",
+    "status",
     "doctor",
     "demo",
     "explain",
@@ -314,7 +316,13 @@ fn every_command_has_a_manual_page() {
         let (code, page, errors) = output(&["man", verb]);
         assert_eq!((code, errors.as_str()), (Some(0), ""), "{verb}");
         assert!(page.contains(&format!(".TH rekey-{verb} 1")), "{page}");
-        assert!(page.contains("Examples:"), "{verb}");
+        assert!(page.contains("\n.SH EXAMPLES\n.nf\n") && page.contains("\n.SH EXIT STATUS\n"), "{verb}");
+        assert!(!page.contains("EXTRA"), "{verb}");
     }
-    assert!(output(&["man"]).1.contains(".TH rekey 1"));
+    let (_, page, _) = output(&["man"]);
+    assert!(page.contains(".TH rekey 1") && page.contains("\n.SH EXIT STATUS\n.nf\n"), "{page}");
+    // The page of the tool names the pages there are.
+    for verb in VERBS {
+        assert!(page.contains(&format!("\nrekey\\-{verb}(1)\n")), "{verb}");
+    }
 }

@@ -97,8 +97,22 @@ documentation_tests() {
   cargo test --locked --features "$(fault_features)" --doc
 }
 
+# What the packages are tried out with; a tool that is not there leaves its part of their tests out.
+tools_of_the_packages() {
+  local tool missing=()
+  for tool in dpkg-deb dpkg-shlibdeps man zsh fish; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  if [ ${#missing[@]} -gt 0 ]; then
+    printf '!!! not installed: %s. What they do with the packages is not tested. Debian has them in dpkg, dpkg-dev,\n' \
+      "${missing[*]}"
+    printf '!!! man-db, zsh and fish.\n'
+  fi
+}
+
 step 'Rust' find_rust
 step 'C compiler' find_c_compiler
+step 'Tools of the packages' tools_of_the_packages
 step 'Servers' start_servers
 if [ ${#FILTER[@]} -eq 0 ]; then
   step 'Examples in the documentation' documentation_tests

@@ -3,7 +3,8 @@
 use std::io::pipe;
 use std::process::{Command, Output};
 
-const VERBS: [&str; 19] = [
+/// Every command.
+pub(crate) const VERBS: [&str; 21] = [
     "export",
     "rekey",
     "import",

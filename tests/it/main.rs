@@ -37,6 +37,7 @@ mod on_mongodb;
 #[cfg(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 mod on_spark;
 mod overlapping_tenants;
+mod package;
 #[cfg(any(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb"))]
 #[cfg_attr(
     not(all(feature = "mongodb", feature = "dynamodb", feature = "firestore", feature = "cosmosdb")),

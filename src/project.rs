@@ -124,7 +124,7 @@ impl Project {
 }
 
 /// The name that was most likely meant.
-fn closest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |name: &&str| strsim::osa_distance(name, typed);
     names.into_iter().min_by_key(distance).filter(|name| distance(name) <= name.len().div_ceil(3))
 }

@@ -6,6 +6,7 @@ use clap_mangen::Man;
 use roff::{Roff, roman};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::project::closest;
 use crate::report::PageReport;
 
 pub(super) const ABOUT: &str = "Print the manual page of the tool or of one command";
@@ -96,7 +97,10 @@ fn lines(paragraph: &str, roff: &mut Roff) {
 fn find(root: &Command, name: &str) -> Result<Command> {
     root.find_subcommand(name).cloned().ok_or_else(|| {
         let names: Vec<&str> = root.get_subcommands().map(Command::get_name).collect();
-        Error::usage(format!("There is no command {name:?}"))
-            .hint(format!("The commands are {}.", names.join(", ")))
+        let hint = match closest(name, names.iter().copied()) {
+            Some(closest) => format!("Try `rekey man {closest}`."),
+            None => format!("The commands are {}.", names.join(", ")),
+        };
+        Error::usage(format!("There is no command {name:?}")).hint(hint)
     })
 }

@@ -320,6 +320,9 @@ fn every_command_has_a_manual_page() {
         assert!(page.contains("\n.SH EXAMPLES\n.nf\n") && page.contains("\n.SH EXIT STATUS\n"), "{verb}");
         assert!(!page.contains("EXTRA"), "{verb}");
     }
+    let (code, _, errors) = output(&["man", "exprt"]);
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("Try `rekey man export`."), "{errors}");
     let (_, page, _) = output(&["man"]);
     assert!(page.contains(".TH rekey 1") && page.contains("\n.SH EXIT STATUS\n.nf\n"), "{page}");
     // The page of the tool names the pages there are.

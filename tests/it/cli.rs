@@ -317,14 +317,14 @@ fn every_command_has_a_manual_page() {
         let (code, page, errors) = output(&["man", verb]);
         assert_eq!((code, errors.as_str()), (Some(0), ""), "{verb}");
         assert!(page.contains(&format!(".TH rekey-{verb} 1")), "{page}");
-        assert!(page.contains("\n.SH EXAMPLES\n.nf\n") && page.contains("\n.SH EXIT STATUS\n"), "{verb}");
+        assert!(page.contains("\n.SH EXAMPLES\n.nf\n") && page.contains("\n.SH \"EXIT STATUS\"\n"), "{verb}");
         assert!(!page.contains("EXTRA"), "{verb}");
     }
     let (code, _, errors) = output(&["man", "exprt"]);
     assert_eq!(code, Some(2));
     assert!(errors.contains("Try `rekey man export`."), "{errors}");
     let (_, page, _) = output(&["man"]);
-    assert!(page.contains(".TH rekey 1") && page.contains("\n.SH EXIT STATUS\n.nf\n"), "{page}");
+    assert!(page.contains(".TH rekey 1") && page.contains("\n.SH \"EXIT STATUS\"\n.nf\n"), "{page}");
     // The page of the tool names the pages there are.
     for verb in VERBS {
         assert!(page.contains(&format!("\nrekey\\-{verb}(1)\n")), "{verb}");

@@ -77,15 +77,17 @@ impl UndoListReader {
     }
 }
 
-/// The lists in `folder` that imports of the archive `name` left, in the order of their names.
+/// The lists in `folder` that imports of the archive `name`, or of shards of it, left, in the order of their names.
 pub fn lists_of(folder: &Path, name: &str) -> Result<Vec<PathBuf>> {
-    let start = format!("{name}.import-");
     let entries = std::fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>());
     let mut paths = entries.map_err(|source| Error::io("list the folder", folder, source))?;
     paths.retain(|path| {
-        let name = path.file_name().map(|name| name.to_string_lossy());
-        name.is_some_and(|name| name.starts_with(&start) && name.ends_with(UNDO_LIST))
+        let list = path.file_name().map(|list| list.to_string_lossy());
+        let rest = list.as_ref().and_then(|list| list.strip_prefix(name)?.strip_suffix(UNDO_LIST));
+        rest.is_some_and(|rest| {
+            rest.starts_with(".import-") || (rest.starts_with(".shard-") && rest.contains(".import-"))
+        })
     });
     paths.sort();
     Ok(paths)

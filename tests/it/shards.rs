@@ -285,6 +285,22 @@ fn a_line_of_no_shard_is_set_aside_by_each_and_once_in_all() {
     assert!(!scene.path("no.ndjson").exists());
 }
 
+/// The lists of all shards of an archive are found by the archive's name.
+#[test]
+fn what_was_imported_by_shards_is_taken_back_by_the_name_of_the_archive() {
+    let generated = Generated::events(StoreKind::CosmosDb, 40);
+    let scene = Scene::new(StoreKind::CosmosDb);
+    scene.seed(&generated, "shop.db", "shop");
+    let _ = scene.export("shop.db", "shop", "events", "legacy.ndjson");
+    let _ = scene.rekey("legacy.ndjson", "rekeyed.ndjson", &[]);
+    for shard in SHARDS {
+        let _ = scene.import("rekeyed.ndjson", "shop.db", "shop", &["--shard", shard]);
+    }
+    let undone =
+        scene.done(&["undo", "rekeyed.ndjson", "--from", &scene.address("shop.db"), "--collection", "shop"]);
+    assert_eq!(undone["removed"], generated.lines.len());
+}
+
 /// What is no whole division is not taken for one.
 #[test]
 fn combine_refuses_what_is_not_every_shard_of_one_run() {

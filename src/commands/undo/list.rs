@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{Job, folder, refuse_unknown_legacy};
@@ -27,7 +28,11 @@ pub(super) fn find(options: &UndoOptions, target: &Description) -> Result<Job> {
     let mut lists = Vec::new();
     for path in &options.lists {
         let is_list = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(UNDO_LIST));
-        lists.push(if is_list { path.clone() } else { beside(options, path, target)? });
+        if is_list {
+            lists.push(path.clone());
+        } else {
+            lists.extend(beside(options, path, target)?);
+        }
     }
     let headers = lists.iter().map(|path| UndoListReader::open(path).map(|list| list.header().clone()));
     let headers = headers.collect::<Result<Vec<_>>>()?;
@@ -52,20 +57,22 @@ pub(super) fn find(options: &UndoOptions, target: &Description) -> Result<Job> {
     Ok(Job { archive: first.archive.clone(), layout, escaping, in_place: first.in_place, folder, lists })
 }
 
-/// The one list of an archive that is of an import into the target.
-fn beside(options: &UndoOptions, archive: &Path, target: &Description) -> Result<PathBuf> {
+/// The list of an archive that is of an import into the target; several where its shards were imported.
+fn beside(options: &UndoOptions, archive: &Path, target: &Description) -> Result<Vec<PathBuf>> {
     let folder = state_folder(options.state_dir.as_deref().filter(|folder| folder.is_dir()), Some(archive))?;
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
-    let mut found = Vec::new();
+    let (mut found, mut archives) = (Vec::new(), BTreeSet::new());
     let all = lists_of(&folder, &name)?;
     for path in &all {
-        if UndoListReader::open(path)?.header().target.is(&Place::of(target)) {
+        let list = UndoListReader::open(path)?;
+        if list.header().target.is(&Place::of(target)) {
             found.push(path.clone());
+            let _ = archives.insert(list.header().archive_sha256.clone());
         }
     }
-    match &found[..] {
-        [one] => Ok(one.clone()),
-        [] => {
+    match archives.len() {
+        1 => Ok(found),
+        0 => {
             let into = &target.location;
             let error = Error::usage(format!(
                 "No undo list of an import of {name:?} into {into} is in {folder:?}; nothing was changed"
@@ -78,11 +85,10 @@ fn beside(options: &UndoOptions, archive: &Path, target: &Description) -> Result
             })
         }
         several => Err(Error::usage(format!(
-            "{} imports of archives called {name:?} into {} left undo lists; nothing was changed",
-            several.len(),
+            "Imports of {several} archives called {name:?} into {} left undo lists; nothing was changed",
             target.location
         ))
-        .hint(format!("Pass the list of the one that is meant: {}.", names(several)))),
+        .hint(format!("Pass the list of the one that is meant: {}.", names(&found)))),
     }
 }
 

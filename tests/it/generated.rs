@@ -8,6 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use rekey::document::StoreKind;
 use rekey::document::text::write_quoted;
 
+use crate::scene::size;
+
 /// Seven tenants: constants, letters beyond ASCII, and a colon that only escaping tells from a separator.
 pub const TENANTS: [&str; 7] =
     ["acme", "globex", "initech", "stark:eu", "umbrella", "zürich-☂", "__default__"];
@@ -19,6 +21,11 @@ const SAGA_TYPES: [&str; 3] = ["OrderSagaState", "RefundSagaState", "ShipmentSag
 pub struct Random(pub u64);
 
 impl Random {
+    /// The generator of one test, another one for each seed that `REKEY_SEED` gives.
+    pub fn seeded(test: u64) -> Self {
+        Self(Self(size("REKEY_SEED", 0) as u64).next() ^ test)
+    }
+
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -13,6 +13,7 @@ mod crash;
 mod docs;
 mod doctor;
 mod dry_run;
+mod end_state;
 mod findings;
 mod fixtures;
 mod generated;

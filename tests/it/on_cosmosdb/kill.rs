@@ -35,7 +35,7 @@ fn an_export_that_was_killed() {
     let export =
         ["export", "--from", &from, "--collection", &shop, "--layout", "events", "--out", "again.ndjson"];
     let (_, whole) = timed(scene, &export);
-    let (mut random, mut hits) = (Random(14), 0);
+    let (mut random, mut hits) = (Random::seeded(14), 0);
     while hits < kills() {
         std::fs::remove_file(scene.path("again.ndjson")).unwrap();
         let (result, hit) = killed_and_run_again(scene, &export, whole, &mut random);
@@ -63,7 +63,7 @@ fn an_import_that_was_killed() {
     let first: Vec<String> = command("whole");
     let (_, whole) = timed(scene, &words(&first));
     let expected = place.items(&first[5]);
-    let (mut random, mut hits, mut runs) = (Random(15), 0, 0);
+    let (mut random, mut hits, mut runs) = (Random::seeded(15), 0, 0);
     while hits < kills() {
         runs += 1;
         let command: Vec<String> = command(&format!("killed-{runs}"));
@@ -96,7 +96,7 @@ fn a_prune_that_was_killed() {
     let (_, whole) = timed(scene, &words(&first));
     let expected = place.items(&first[7]);
     assert_eq!(expected.len(), count);
-    let (mut random, mut hits, mut runs) = (Random(16), 0, 0);
+    let (mut random, mut hits, mut runs) = (Random::seeded(16), 0, 0);
     while hits < kills() {
         runs += 1;
         let command = prune(&format!("killed-{runs}"));

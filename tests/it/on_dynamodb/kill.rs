@@ -34,7 +34,7 @@ fn an_export_that_was_killed() {
     let export =
         ["export", "--from", &from, "--collection", &table, "--layout", "events", "--out", "again.ndjson"];
     let (_, whole) = timed(&scene, &export);
-    let (mut random, mut hits) = (Random(4), 0);
+    let (mut random, mut hits) = (Random::seeded(4), 0);
     while hits < kills() {
         std::fs::remove_file(scene.path("again.ndjson")).unwrap();
         let (result, hit) = killed_and_run_again(&scene, &export, whole, &mut random);
@@ -58,7 +58,7 @@ fn an_import_that_was_killed() {
     let first = command("whole");
     let (_, whole) = timed(&scene, &first.each_ref().map(String::as_str));
     let expected = wait(items(&client, &first[5]));
-    let (mut random, mut hits, mut runs) = (Random(5), 0, 0);
+    let (mut random, mut hits, mut runs) = (Random::seeded(5), 0, 0);
     while hits < kills() {
         runs += 1;
         let command = command(&format!("killed-{runs}"));
@@ -87,7 +87,7 @@ fn a_prune_that_was_killed() {
     let (_, whole) = timed(&scene, &first.each_ref().map(String::as_str));
     let expected = wait(items(&client, &first[7]));
     assert_eq!(expected.len(), count);
-    let (mut random, mut hits, mut runs) = (Random(6), 0, 0);
+    let (mut random, mut hits, mut runs) = (Random::seeded(6), 0, 0);
     while hits < kills() {
         runs += 1;
         let command = prune(&format!("killed-{runs}"));

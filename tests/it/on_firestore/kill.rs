@@ -14,7 +14,7 @@ use crate::scene::size;
 fn killed_at_any_moment_and_run_again_every_command_ends_in_the_same_state() {
     let generated = Generated::events(StoreKind::Firestore, size("REKEY_FIRESTORE_KILL_STREAMS", 40));
     let scene = prepared(&generated, &emulator());
-    let mut random = Random(4);
+    let mut random = Random::seeded(4);
     let kills = size("REKEY_FIRESTORE_KILLS", 2);
     let hits = end_in_the_same_state(&scene, &generated, kills, |arguments, whole| {
         killed_and_run_again(&scene, arguments, whole, &mut random)

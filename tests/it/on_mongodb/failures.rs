@@ -326,7 +326,7 @@ fn an_import_in_place_that_was_killed_goes_on_and_keeps_what_was_erased() {
     let expected = wait(place.documents("c-shop-shop"));
     let erased = expected.values().filter(|document| document.windows(7).any(|bytes| bytes == b"$erased"));
     assert_eq!(erased.count(), Stream::new(0).length() * 2);
-    let mut random = Random(5);
+    let mut random = Random::seeded(5);
     let mut shares = Vec::new();
     for _ in 0..size("REKEY_MONGODB_KILLS", 3) {
         let (place, scene) = prepared(Server::ReplicaSet, &generated);

@@ -147,7 +147,9 @@ async fn embedded(
         match access {
             _ if address.file().exists() => error,
             Access::Read => error.hint("Check the path; what is read is never made."),
-            Access::Write | Access::Create => error.hint("Pass --create-target to make the file."),
+            Access::Write => error.hint("Pass --create-target to make the file."),
+            // It was to be made, and the error says why it could not be.
+            Access::Create => error,
         }
     })
 }

@@ -10,6 +10,8 @@ mod collision;
 mod conformance;
 #[cfg(feature = "faults")]
 mod crash;
+#[cfg(target_os = "linux")]
+mod disk;
 mod docs;
 mod doctor;
 mod dry_run;

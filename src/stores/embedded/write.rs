@@ -34,6 +34,7 @@ pub(super) struct Writer<'txn> {
 enum Failure {
     Document(Refusal),
     File(StoreError),
+    Storage(redb::StorageError),
 }
 
 /// Runs `work` on a collection in one transaction, which is on disk when this returns.
@@ -85,7 +86,7 @@ impl<'txn> Writer<'txn> {
 
     /// Creates one document; the error is a failure of the file.
     pub(super) fn create(&mut self, line: &[u8]) -> StoreResult<Created> {
-        self.try_create(line).or_else(|failure| failure.into_error().map(Created::Failed))
+        self.try_create(line).or_else(|failure| failure.into_error(self.file).map(Created::Failed))
     }
 
     fn try_create(&mut self, line: &[u8]) -> Result<Created, Failure> {
@@ -167,10 +168,11 @@ impl<'txn> Writer<'txn> {
 
 impl Failure {
     /// A refused document is an answer, a failing file is not.
-    fn into_error(self) -> StoreResult<StoreError> {
+    fn into_error(self, file: &StoreFile) -> StoreResult<StoreError> {
         match self {
             Self::Document(refusal) => Ok(StoreError::new(StoreErrorKind::Permanent, refusal.to_string())),
             Self::File(error) => Err(error),
+            Self::Storage(error) => Err(file.failure("write", error)),
         }
     }
 }
@@ -195,7 +197,7 @@ impl From<StoreError> for Failure {
 
 impl From<redb::StorageError> for Failure {
     fn from(error: redb::StorageError) -> Self {
-        Self::File(StoreError::new(StoreErrorKind::File, "Cannot write embedded storage").with_source(error))
+        Self::Storage(error)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::stores::{Created, Guarded, GuardedUpdate, StoreResult, guard};
 impl Writer<'_> {
     /// Changes one document if its guard holds; the error is a failure of the file.
     pub(in crate::stores::embedded) fn update(&mut self, update: &GuardedUpdate) -> StoreResult<Guarded> {
-        self.try_update(update).or_else(|failure| failure.into_error().map(Guarded::Failed))
+        self.try_update(update).or_else(|failure| failure.into_error(self.file).map(Guarded::Failed))
     }
 
     /// Deletes one document if it is still the expected one; the error is a failure of the file.
@@ -19,12 +19,12 @@ impl Writer<'_> {
         key: &StoreKey,
         expected: &[u8],
     ) -> StoreResult<Guarded> {
-        self.try_delete(key, expected).or_else(|failure| failure.into_error().map(Guarded::Failed))
+        self.try_delete(key, expected).or_else(|failure| failure.into_error(self.file).map(Guarded::Failed))
     }
 
     /// Creates one document and deletes the one it takes the place of; the error is a failure of the file.
     pub(in crate::stores::embedded) fn relocate(&mut self, old: &[u8], new: &[u8]) -> StoreResult<Guarded> {
-        self.try_relocate(old, new).or_else(|failure| failure.into_error().map(Guarded::Failed))
+        self.try_relocate(old, new).or_else(|failure| failure.into_error(self.file).map(Guarded::Failed))
     }
 
     /// Raises an integer field, or makes the document with it; what it held before.
@@ -36,7 +36,7 @@ impl Writer<'_> {
     ) -> StoreResult<Option<i64>> {
         match self.try_raise(key, field, least) {
             Ok(held) => Ok(held),
-            Err(failure) => Err(failure.into_error()?),
+            Err(failure) => Err(failure.into_error(self.file)?),
         }
     }
 

@@ -116,7 +116,8 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["explain", "key-to-long"], "Try `rekey explain key-too-long`"),
     (&["explain", "zebra"], "list of all"),
     (&["completions", "tcsh"], "tcsh"),
-    (&["man", "exprt"], "The commands are export"),
+    (&["man", "exprt"], "Try `rekey man export`"),
+    (&["man", "zebra"], "The commands are export"),
     (&["rekey", "a", "--out", "b"], "--single-tenant"),
     (&["rekey", "a", "--out", "b", "--single-tenant", "--untenanted"], "cannot be used with"),
     (&["rekey", "a", "--single-tenant"], "--out"),
@@ -320,9 +321,6 @@ fn every_command_has_a_manual_page() {
         assert!(page.contains("\n.SH EXAMPLES\n.nf\n") && page.contains("\n.SH \"EXIT STATUS\"\n"), "{verb}");
         assert!(!page.contains("EXTRA"), "{verb}");
     }
-    let (code, _, errors) = output(&["man", "exprt"]);
-    assert_eq!(code, Some(2));
-    assert!(errors.contains("Try `rekey man export`."), "{errors}");
     let (_, page, _) = output(&["man"]);
     assert!(page.contains(".TH rekey 1") && page.contains("\n.SH \"EXIT STATUS\"\n.nf\n"), "{page}");
     // The page of the tool names the pages there are.

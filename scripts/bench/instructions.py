@@ -9,7 +9,8 @@ table anew.
 A count is callgrind's, so it is the same on every run: callgrind shows the program a processor of its own, which has
 no SHA instructions, whatever processor it runs on. SHA-256 done in software would still drown the rest, so it has a
 column of its own, where one sees whether more is digested than before. What another compiler makes of the same code
-cannot be compared: counts of another compiler are shown, with a warning, and nothing is decided.
+cannot be compared, nor what a processor with other vector instructions runs, which callgrind does show: counts of
+another compiler or processor are shown, with a warning, and nothing is decided.
 """
 
 import os
@@ -22,6 +23,8 @@ import tempfile
 BOUND = 0.05
 # Of a count this small a few instructions are already a percent; it is not decided on its own.
 LEAST = 100
+# Where a processor has these, memory is searched and text compressed by other code.
+VECTORS = {"sse4_2", "avx2", "bmi2"}
 SHA = re.compile(r"sha2::(sha256|soft|core_api)|sha2.*compress")
 
 
@@ -67,23 +70,30 @@ def measure(program):
     return counts
 
 
+def place(compiler):
+    """Says what decides which instructions a loop takes: the compiler, and the processor's vector instructions."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        flags = next((line for line in file if line.startswith("flags")), "")
+    return f"{compiler}, {' '.join(sorted(VECTORS & set(flags.split())))}"
+
+
 def read(path):
-    """Gives the committed table: the compiler and loop → counts."""
-    compiler, counts = "", {}
+    """Gives the committed table: where it was counted, and loop → counts."""
+    counted_with, counts = "", {}
     with open(path, encoding="utf-8") as file:
         for line in file:
             cells = line.rstrip("\n").split("\t")
             if line.startswith("# rustc"):
-                compiler = line[2:].strip()
+                counted_with = line[2:].strip()
             elif not line.startswith("#") and len(cells) == 3:
                 counts[cells[0]] = (float(cells[1]), float(cells[2]))
-    return compiler, counts
+    return counted_with, counts
 
 
-def write(path, compiler, counts):
+def write(path, here, counts):
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.write("# Instructions a document, counted by callgrind; scripts/instructions.sh --accept writes this table.\n")
-        file.write(f"# {compiler}\n# loop\twithout SHA-256\tSHA-256 in software\n")
+        file.write(f"# {here}\n# loop\twithout SHA-256\tSHA-256 in software\n")
         for loop, (rest, sha) in counts.items():
             file.write(f"{loop}\t{rest:.0f}\t{sha:.0f}\n")
 
@@ -111,15 +121,16 @@ def compare(committed, counts):
 
 def main():
     program, path, compiler, *flags = sys.argv[1:]
+    here = place(compiler)
     counts = measure(program)
     if flags == ["--accept"]:
-        write(path, compiler, counts)
+        write(path, here, counts)
     elif flags:
         sys.exit(__doc__)
-    committed_by, committed = read(path)
+    counted_with, committed = read(path)
     slower = compare(committed, counts)
-    if committed_by != compiler:
-        print(f"!!! nothing is decided: the committed counts are those of {committed_by}, this is {compiler}")
+    if counted_with != here:
+        print(f"!!! nothing is decided: the committed counts are those of {counted_with}, this is {here}")
     elif slower:
         sys.exit("\n".join([*slower, "Mend it, or say why in the change and commit what --accept writes."]))
 
